@@ -1,0 +1,57 @@
+/** Every public name of the core, written by hand, in the order in which data flows. */
+export type { MathExample } from "./data/math-example.ts";
+export {
+  append,
+  concatIds,
+  NO_TOKENS,
+  sampledSegment,
+  segment,
+  tokensOf,
+  type Segment,
+  type SegmentKind,
+  type Tokens,
+} from "./tokens/tokens.ts";
+export { fail, type Failure } from "./ports/failure.ts";
+export { formatKey, type Key } from "./ports/key.ts";
+export {
+  weightVersion,
+  type LogprobKind,
+  type SampleRequest,
+  type Sampler,
+  type SamplerIdentity,
+  type Sequence,
+  type VersionSpan,
+  type WeightVersion,
+} from "./ports/sampler.ts";
+export {
+  captured,
+  EXEC_STATUSES,
+  type Captured,
+  type ExecLimits,
+  type ExecRequest,
+  type ExecResult,
+  type ExecStatus,
+  type ExecUsage,
+  type Isolation,
+  type Sandbox,
+} from "./ports/sandbox.ts";
+export type { Grade, Grader } from "./ports/grader.ts";
+export type { Event, EventLog, PromptMark } from "./ports/event-log.ts";
+export type { WeightFeed } from "./ports/weight-feed.ts";
+export type { Dialect, InvalidCause, ParsedTurn } from "./protocol/dialects/dialect.ts";
+export type { Protocol } from "./protocol/protocol.ts";
+export { rolloutConfigSchema, type RolloutConfig } from "./rollout/config.ts";
+export {
+  isComplete,
+  isGraded,
+  terminationOf,
+  TERMINATIONS,
+  trajectoryIndex,
+  type GradedMember,
+  type Group,
+  type Member,
+  type Phase,
+  type Termination,
+  type ToolCall,
+  type Turn,
+} from "./rollout/group.ts";
