@@ -55,3 +55,7 @@ export {
   type ToolCall,
   type Turn,
 } from "./rollout/group.ts";
+export { ANSWER_WINDOW, extractBoxed, lastBoxed } from "./reward/boxed.ts";
+export type { Judge, Verdict } from "./reward/judge.ts";
+export { scoreGrade, type Score } from "./reward/score.ts";
+export { groupCentred, isDegenerate, type AdvantageEstimator } from "./advantage/group-centred.ts";
