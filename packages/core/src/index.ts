@@ -41,6 +41,13 @@ export type { WeightFeed } from "./ports/weight-feed.ts";
 export type { Dialect, InvalidCause, ParsedTurn } from "./protocol/dialects/dialect.ts";
 export type { Protocol } from "./protocol/protocol.ts";
 export { rolloutConfigSchema, type RolloutConfig } from "./rollout/config.ts";
+export { observationContent, TRUNCATION_LINE } from "./rollout/observation-content.ts";
+export {
+  fitObservation,
+  type FitLimits,
+  type FitRequest,
+  type FittedObservation,
+} from "./rollout/fit-observation.ts";
 export {
   isComplete,
   isGraded,
