@@ -31,8 +31,9 @@ export function observationContent(result: ExecResult): string | null {
           : `Error: process was killed by ${result.signal}.`,
       );
     case "cancelled":
-      return null;
+      break;
   }
+  return null;
 }
 
 /** All of a short stream; of a longer one the captured tail, behind the line that says so. */
