@@ -1,0 +1,33 @@
+/** When pending commands start. A schedule never decides what happens, only when (invariant 10). */
+import type { Command } from "../rollout/command.ts";
+
+export type ScheduleState = {
+  /** Commands that no port has seen yet. */
+  readonly waiting: readonly Command[];
+  /** Sample and execute commands in flight. */
+  readonly running: number;
+  /** No further problem can be opened now. */
+  readonly opened: boolean;
+};
+
+/** Returns the commands of `waiting` to start now. */
+export type Schedule = (state: ScheduleState) => readonly Command[];
+
+/** Each trajectory goes on as soon as it can; the ports bound what runs at once. */
+export const continuous: Schedule = ({ waiting }) => waiting;
+
+/** The described behaviour: sample every live trajectory, wait for all, run every tool call, wait for all. */
+export const rounds: Schedule = ({ waiting, running, opened }) => {
+  const grades = waiting.filter((command) => command.type === "grade");
+  if (running > 0 || !opened) return grades;
+  const calls = waiting.filter((command) => command.type === "execute");
+  const next = calls.length > 0 ? calls : waiting.filter((command) => command.type === "sample");
+  return [...grades, ...next.toSorted(byTrajectory)];
+};
+
+export const SCHEDULES = { continuous, rounds } as const;
+export type ScheduleName = keyof typeof SCHEDULES;
+
+function byTrajectory(a: Command, b: Command): number {
+  return a.key.question - b.key.question || (a.key.group ?? -1) - (b.key.group ?? -1);
+}
