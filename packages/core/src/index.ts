@@ -71,6 +71,44 @@ export type { Plan } from "./rollout/plan.ts";
 export { requestSeed, splitMix64, stepSeed } from "./rollout/seeds.ts";
 export { open, step, type Step } from "./rollout/step.ts";
 export { finalText, turnIds, turnText } from "./rollout/turn-text.ts";
+export {
+  allocateArrays,
+  datumLength,
+  findNoDatumReason,
+  makeDatum,
+  NO_DATUM_REASONS,
+  projectDatum,
+  type Datum,
+  type DatumArrays,
+  type NoDatumReason,
+} from "./datum/datum.ts";
+export { joinTurns, type WholeTurn } from "./datum/join-turns.ts";
+export {
+  DEFAULT_PACKING,
+  packMicroBatches,
+  scaleAdvantages,
+  type MicroBatch,
+  type PackingLimits,
+} from "./datum/micro-batches.ts";
+export {
+  prepareStep,
+  projectMicroBatch,
+  type ScoredTrajectory,
+  type StepDatums,
+  type StepDatumsOptions,
+  type TrainedTrajectory,
+} from "./datum/step-datums.ts";
+export { measureStep, type Metrics } from "./metrics/step-metrics.ts";
+export { aggregateTrainer } from "./metrics/trainer-metrics.ts";
+export {
+  buildLedger,
+  checkLedger,
+  countSampled,
+  type Balance,
+  type Ledger,
+  type LedgerInput,
+} from "./metrics/ledger.ts";
+export { ledgerFromJson, ledgerToJson, type LedgerJson } from "./metrics/ledger-json.ts";
 export { checkAnswer, checkSequence } from "./run/check-answer.ts";
 export { collect, type Batch, type CollectOptions } from "./run/collect.ts";
 export type { Ports } from "./run/issue.ts";

@@ -1,0 +1,153 @@
+/**
+ * In: the complete groups of one step. Out: every trajectory with its score and advantage, which of them give
+ * a datum, why the others do not, and the micro-batches. Refuses to know files, learners and metrics.
+ */
+import { groupCentred, type AdvantageEstimator } from "../advantage/group-centred.ts";
+import { scoreGrade, type Score } from "../reward/score.ts";
+import { isGraded, trajectoryIndex, type GradedMember, type Group } from "../rollout/group.ts";
+import {
+  allocateArrays,
+  datumLength,
+  findNoDatumReason,
+  projectDatum,
+  sliceArrays,
+  type Datum,
+  type NoDatumReason,
+} from "./datum.ts";
+import { packMicroBatches, type MicroBatch, type PackingLimits } from "./micro-batches.ts";
+
+/** One trajectory of a step, after scoring. */
+export type ScoredTrajectory = {
+  readonly group: Group;
+  readonly member: GradedMember;
+  /** null = unscored. */
+  readonly score: Score | null;
+  /** null iff unscored. */
+  readonly advantage: number | null;
+  /** Mean reward of the group's scored members; null = none is scored. */
+  readonly groupMean: number | null;
+  /** Scored members of the group. */
+  readonly groupScored: number;
+  /** null = it gives a datum. */
+  readonly noDatum: NoDatumReason | null;
+};
+
+/** A trajectory that gives a datum. */
+export type TrainedTrajectory = ScoredTrajectory & {
+  readonly score: Score;
+  readonly advantage: number;
+  readonly groupMean: number;
+  readonly noDatum: null;
+};
+
+export type StepDatums = {
+  /** All of them, by trajectory index. */
+  readonly trajectories: readonly ScoredTrajectory[];
+  /** Those with a datum, by trajectory index; `MicroBatch.items` point into this list. */
+  readonly datums: readonly TrainedTrajectory[];
+  readonly microBatches: readonly MicroBatch[];
+  /** N: scored trajectories, with a datum or without. */
+  readonly scored: number;
+  readonly maxContextTokens: number;
+};
+
+export type StepDatumsOptions = {
+  /** Tokens of the longest datum that the learner takes. */
+  readonly maxContextTokens: number;
+  /** Absent = 32 items, 64,000 padded tokens. */
+  readonly packing?: PackingLimits;
+  /** Absent = ±1 by grade. */
+  readonly score?: (member: GradedMember, group: Group) => Score | null;
+  /** Absent = reward minus the mean of the group. */
+  readonly estimate?: AdvantageEstimator;
+};
+
+/** `groups` in any order. Throws on a member that is not graded and on two groups with one question index. */
+export function prepareStep(groups: readonly Group[], options: StepDatumsOptions): StepDatums {
+  const ordered = [...groups].sort((a, b) => a.question - b.question);
+  for (const [i, group] of ordered.entries()) {
+    if (ordered[i + 1]?.question === group.question) {
+      throw new Error(`Expected one group per question index, got two for ${group.question}`);
+    }
+  }
+  const trajectories = ordered.flatMap((group) => scoreGroup(group, options));
+  const datums = trajectories.filter(isTrained);
+  const scored = trajectories.filter(({ score }) => score !== null).length;
+  const lengths = datums.map(({ member }) => datumLength(member));
+  const microBatches =
+    lengths.length === 0 ? [] : packMicroBatches(lengths, scored, options.packing);
+  return { trajectories, datums, microBatches, scored, maxContextTokens: options.maxContextTokens };
+}
+
+/** Datums of one micro-batch in packing order; their arrays lie one behind the other in shared memory. */
+export function projectMicroBatch(step: StepDatums, { items }: MicroBatch): readonly Datum[] {
+  const sources = items.map((index) => {
+    const source = step.datums[index];
+    if (source === undefined) {
+      throw new RangeError(`Expected an index below ${step.datums.length}, got ${index}`);
+    }
+    return source;
+  });
+  const lengths = sources.map(({ member }) => datumLength(member));
+  const arena = allocateArrays(lengths.reduce((sum, length) => sum + length, 0));
+  let at = 0;
+  return sources.map(({ group, member, advantage }, i) => {
+    const end = at + (lengths[i] ?? 0);
+    const into = sliceArrays(arena, at, end);
+    at = end;
+    try {
+      return projectDatum(member, advantage, step.maxContextTokens, into);
+    } catch (error) {
+      throw new Error(
+        `Trajectory ${trajectoryIndex(group, member)} of question ${group.question}`,
+        {
+          cause: error,
+        },
+      );
+    }
+  });
+}
+
+export function isTrained(trajectory: ScoredTrajectory): trajectory is TrainedTrajectory {
+  return trajectory.noDatum === null;
+}
+
+function scoreGroup(group: Group, options: StepDatumsOptions): ScoredTrajectory[] {
+  const score = options.score ?? ((member) => scoreGrade(member.phase.grade));
+  const members = group.members.map((member) => {
+    if (isGraded(member)) return member;
+    throw new Error(
+      `Expected complete groups, got member ${member.index} of question ${group.question}: ${member.phase.type}`,
+    );
+  });
+  const scores = members.map((member) => score(member, group));
+  const rewards = scores.map((each) => each?.reward ?? null);
+  const advantages = (options.estimate ?? groupCentred)(rewards);
+  if (advantages.length !== rewards.length) {
+    throw new Error(
+      `Expected ${rewards.length} advantages of question ${group.question}, got ${advantages.length}`,
+    );
+  }
+  const known = rewards.filter((reward) => reward !== null);
+  const groupMean =
+    known.length === 0 ? null : known.reduce((sum, reward) => sum + reward, 0) / known.length;
+  return members.map((member, i) => {
+    const own = scores[i] ?? null;
+    // An estimator has no say over what is unscored, and must have one over what is scored.
+    const advantage = own === null ? null : (advantages[i] ?? NaN);
+    if (Number.isNaN(advantage)) {
+      throw new Error(
+        `Expected an advantage of member ${i} of question ${group.question}, which is scored, got ${advantages[i]}`,
+      );
+    }
+    return {
+      group,
+      member,
+      score: own,
+      advantage,
+      groupMean,
+      groupScored: known.length,
+      noDatum: findNoDatumReason(member, advantage, options.maxContextTokens),
+    };
+  });
+}
