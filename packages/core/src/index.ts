@@ -1,5 +1,6 @@
 /** Every public name of the core, written by hand, in the order in which data flows. */
 export type { MathExample } from "./data/math-example.ts";
+export { lastBoxed } from "./data/last-boxed.ts";
 export {
   append,
   concatIds,
@@ -62,12 +63,14 @@ export {
   type ToolCall,
   type Turn,
 } from "./rollout/group.ts";
-export { ANSWER_WINDOW, extractBoxed, lastBoxed } from "./reward/boxed.ts";
+export { ANSWER_WINDOW, extractBoxed } from "./reward/boxed.ts";
 export type { Judge, Verdict } from "./reward/judge.ts";
 export { scoreGrade, type Score } from "./reward/score.ts";
 export { groupCentred, isDegenerate, type AdvantageEstimator } from "./advantage/group-centred.ts";
 export type { Command } from "./rollout/command.ts";
+export { messagesOf, type Message } from "./rollout/messages.ts";
 export type { Plan } from "./rollout/plan.ts";
+export { preflight, type Finding, type Surroundings } from "./rollout/preflight.ts";
 export { requestSeed, splitMix64, stepSeed } from "./rollout/seeds.ts";
 export { open, step, type Step } from "./rollout/step.ts";
 export { finalText, turnIds, turnText } from "./rollout/turn-text.ts";
