@@ -242,7 +242,7 @@ describe("callbacks", () => {
         throw new Error("broken bar");
       },
     ],
-    ["rejects", (() => Promise.reject(new Error("broken bar"))) as () => void],
+    ["rejects", () => Promise.reject(new Error("broken bar"))],
   ])("one that %s is told once and the rollout goes on", async (_, onEvent) => {
     const told: string[] = [];
     const { ports } = scriptedPorts({ say: callThenAnswer });
