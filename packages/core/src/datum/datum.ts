@@ -162,6 +162,7 @@ export function projectDatum(
       turn += 1;
     }
     const last = at + ids.length;
+    if (last === at) continue;
     into.inputTokens.set(last === end ? ids.subarray(0, -1) : ids, at);
     if (at > 0) into.targetTokens.set(ids, at - 1);
     else into.targetTokens.set(ids.subarray(1), 0);
