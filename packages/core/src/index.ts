@@ -2,6 +2,37 @@
 export type { MathExample } from "./data/math-example.ts";
 export { lastBoxed } from "./data/last-boxed.ts";
 export {
+  formatRefusal,
+  tableRecords,
+  type Place,
+  type RawRecord,
+  type RefusedRecord,
+} from "./data/raw-record.ts";
+export { formatProblemLine, parseJsonl, type JsonlRecords } from "./data/jsonl.ts";
+export { parseColumnPath, readColumn } from "./data/column-path.ts";
+export { detectLayout, type ColumnMap, type Layout } from "./data/layouts.ts";
+export type { DuplicateIds } from "./data/duplicate-ids.ts";
+export {
+  problemReader,
+  readProblems,
+  type ProblemReader,
+  type ReadOptions,
+  type ReadProblems,
+} from "./data/read-problems.ts";
+export { pythonRandom, type PythonRandom } from "./data/python-random.ts";
+export { shuffle, SHUFFLES, type ShuffleName } from "./data/shuffle.ts";
+export { batchAt } from "./data/batches.ts";
+export {
+  prepareProblems,
+  startPreparation,
+  stripTemplate,
+  type Dropped,
+  type Preparation,
+  type PrepareOptions,
+  type Prepared,
+  type PrepareStats,
+} from "./data/prepare.ts";
+export {
   append,
   concatIds,
   NO_TOKENS,
@@ -65,7 +96,11 @@ export {
 } from "./rollout/group.ts";
 export { ANSWER_WINDOW, extractBoxed } from "./reward/boxed.ts";
 export type { Judge, Verdict } from "./reward/judge.ts";
+export { compareNatively, nativeJudge } from "./reward/native.ts";
+export { aimeIntegerJudge } from "./reward/aime-integer.ts";
+export { boxedGrader } from "./reward/boxed-grader.ts";
 export { scoreGrade, type Score } from "./reward/score.ts";
+export { shapeReward, SHAPINGS, type Activity, type Shaping } from "./reward/shaping.ts";
 export { groupCentred, isDegenerate, type AdvantageEstimator } from "./advantage/group-centred.ts";
 export type { Command } from "./rollout/command.ts";
 export { messagesOf, type Message } from "./rollout/messages.ts";

@@ -2,32 +2,17 @@
  * In: a trajectory's final text. Out: what stands in its last `\boxed{…}`, as written.
  * Refuses to know: what the answer means, and whether it is right.
  */
-const MARKER = "\\boxed{";
+import { lastBoxed } from "../data/last-boxed.ts";
 
 /** How much of the end of a final text is looked at, in code points. */
 export const ANSWER_WINDOW = 300;
 
 /**
- * The text between the last `\boxed{` of the last 300 code points and its balancing brace, untrimmed.
- * null = there is no marker, or the last one never closes: an earlier balanced one does not count.
- * A `\{` counts as a brace. Linear in the window, whatever the text's length.
+ * `lastBoxed` of the last 300 code points; null = invalid format. Linear in the window, whatever the
+ * text's length: what lies before it is never read.
  */
 export function extractBoxed(finalText: string): string | null {
   return lastBoxed(finalText.slice(windowStart(finalText, ANSWER_WINDOW)));
-}
-
-/** The same rule over the whole text, without a window. */
-export function lastBoxed(text: string): string | null {
-  const marker = text.lastIndexOf(MARKER);
-  if (marker === -1) return null;
-  const start = marker + MARKER.length;
-  let depth = 1;
-  for (let at = start; at < text.length; at++) {
-    const char = text[at];
-    if (char === "{") depth++;
-    else if (char === "}" && --depth === 0) return text.slice(start, at);
-  }
-  return null;
 }
 
 /** Index of the first code unit of the last `count` code points; a lone surrogate is one of them. */

@@ -17,17 +17,12 @@ export type Score = {
 
 /** null = unscored: the trajectory takes no part in its group's mean. */
 export function scoreGrade(grade: Grade): Score | null {
-  switch (grade.kind) {
-    case "equal":
-      return { reward: 1, validFormat: true, correct: true, answer: grade.answer };
-    case "different":
-      return {
-        reward: -1,
-        validFormat: grade.answer !== null,
-        correct: false,
-        answer: grade.answer,
-      };
-    case "unscored":
-      return null;
-  }
+  if (grade.kind === "unscored") return null;
+  const correct = grade.kind === "equal";
+  return {
+    reward: correct ? 1 : -1,
+    validFormat: grade.answer !== null,
+    correct,
+    answer: grade.answer,
+  };
 }
