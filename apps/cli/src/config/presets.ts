@@ -1,0 +1,44 @@
+/** Named sets of values. Each lists everything that it overrides; what it does not list keeps its default. */
+import type { Layer } from "./layers.ts";
+
+export const PRESET_NAMES = ["embedded", "retool-small", "retool-paper"] as const;
+export type PresetName = (typeof PRESET_NAMES)[number];
+
+const PRESETS: Readonly<Record<PresetName, Readonly<Record<string, unknown>>>> = {
+  /** What no arguments mean: the policy in the box, which reads 512 tokens and was taught this prompt. */
+  embedded: {
+    "sampler.kind": "embedded",
+    "protocol.system_prompt": String.raw`Use the tool. End with \boxed{}.`,
+    "data.questions_per_batch": 16,
+    "rollout.group_size": 8,
+    "rollout.max_code_calls": 2,
+    "rollout.max_assistant_turns": 4,
+    "rollout.max_trajectory_tokens": 512,
+    "rollout.max_assistant_tokens": 96,
+    "rollout.max_tool_response_tokens": 64,
+  },
+  /** The described run. */
+  "retool-small": {
+    "data.questions_per_batch": 8,
+    "rollout.group_size": 8,
+    "rollout.max_code_calls": 4,
+    "rollout.max_assistant_turns": 6,
+    "rollout.max_trajectory_tokens": 8192,
+    "rollout.max_assistant_tokens": 1024,
+    "rollout.max_tool_response_tokens": 512,
+  },
+  /** The paper's scale. */
+  "retool-paper": {
+    "data.questions_per_batch": 512,
+    "rollout.group_size": 16,
+    "rollout.max_assistant_turns": 8,
+    "rollout.max_trajectory_tokens": 16_384,
+  },
+};
+
+export function layerOfPreset(name: PresetName): Layer {
+  const origin = `preset ${name}`;
+  return new Map(
+    Object.entries(PRESETS[name]).map(([setting, value]) => [setting, { value, origin }]),
+  );
+}

@@ -1,0 +1,114 @@
+/**
+ * Every setting of the commands, in sections: limits, defaults and help texts in one place.
+ * A section belongs to the component that reads it; this file composes them.
+ */
+import { rolloutConfigSchema, SHUFFLES } from "@interlace/core";
+import { z } from "zod";
+
+const positive = z.int().min(1);
+
+const runSchema = z.strictObject({
+  steps: positive.default(1).describe("batches to roll out"),
+  out: z.string().min(1).default("runs").describe("folder that holds the run folders"),
+  schedule: z
+    .enum(["continuous", "rounds"])
+    .default("continuous")
+    .describe("when pending requests and tool calls start"),
+  maxFailedFraction: z
+    .number()
+    .min(0)
+    .max(1)
+    .default(0.5)
+    .describe("share of trajectories that may be lost to infrastructure before a batch fails"),
+});
+
+const column = z.string().min(1).nullable().default(null);
+
+/** Column paths as core reads them: `problem`, `reward_model.ground_truth`, `prompt[0].content`. */
+const columnsSchema = z.strictObject({
+  question: column.describe("column of the question, null = told from the first record"),
+  answer: column.describe("column of the answer, null = told from the first record"),
+  id: column.describe("column of the id, null = the record's number"),
+  dataSource: column.describe("column of the data set's name, null = the file's"),
+  answerForm: z
+    .enum(["plain", "hashes", "boxed"])
+    .default("plain")
+    .describe("what of the answer's column counts: all, what follows ####, the last box"),
+});
+
+const dataSchema = z.strictObject({
+  path: z
+    .string()
+    .min(1)
+    .nullable()
+    .default(null)
+    .describe("problem file: .jsonl, .csv, .parquet, .arrow; null = the built-in arithmetic"),
+  columns: columnsSchema.prefault({}),
+  questionsPerBatch: positive.default(8).describe("problems of one batch"),
+  maxSamples: z.int().min(0).default(0).describe("problems of the file to use, 0 = all"),
+  shuffle: z
+    .enum(["none", ...SHUFFLES])
+    .default("none")
+    .describe("order of the problems; python = that of random.Random(seed).shuffle"),
+});
+
+const protocolSchema = z.strictObject({
+  dialect: z.enum(["qwen3_coder"]).default("qwen3_coder").describe("how the model writes a call"),
+  systemPrompt: z.string().nullable().default(null).describe("null = the built-in one"),
+  systemPromptFile: z
+    .string()
+    .min(1)
+    .nullable()
+    .default(null)
+    .describe("file that holds the system prompt"),
+  toolDescriptionFile: z
+    .string()
+    .min(1)
+    .nullable()
+    .default(null)
+    .describe("file that holds the tool's description, null = the built-in one"),
+  templateArguments: z
+    .record(z.string(), z.json())
+    .default({ enable_thinking: false })
+    .describe("handed to the chat template"),
+});
+
+const samplerSchema = z.strictObject({
+  kind: z.enum(["embedded"]).default("embedded").describe("what samples"),
+});
+
+const sandboxSchema = z.strictObject({
+  backend: z.enum(["process"]).default("process").describe("how the model's Python runs"),
+  timeoutSeconds: z.number().gt(0).max(86_400).default(30).describe("wall clock of one run"),
+  workers: positive.nullable().default(null).describe("runs at once, null = one per core"),
+  require: z
+    .enum(["none", "standard", "strict"])
+    .default("none")
+    .describe("isolation below which nothing starts"),
+});
+
+const gradingSchema = z.strictObject({
+  timeoutSeconds: z.number().gt(0).default(10).describe("time for one verdict"),
+});
+
+const learnerSchema = z.strictObject({
+  maxContextTokens: positive
+    .nullable()
+    .default(null)
+    .describe("tokens of the longest datum that the learner takes, null = max_trajectory_tokens"),
+  maxItems: positive.default(32).describe("datums of one micro-batch"),
+  maxPaddedTokens: positive.default(64_000).describe("tokens of one micro-batch, padding included"),
+});
+
+export const configSchema = z.strictObject({
+  run: runSchema,
+  data: dataSchema,
+  rollout: rolloutConfigSchema,
+  protocol: protocolSchema,
+  sampler: samplerSchema,
+  sandbox: sandboxSchema,
+  grading: gradingSchema,
+  learner: learnerSchema,
+});
+
+export type Config = z.output<typeof configSchema>;

@@ -1,0 +1,72 @@
+/**
+ * In: a problem file and its column map. Out: problems, every one of them: a record that is none refuses the
+ * file, with line and reason, before any work.
+ */
+import {
+  formatRefusal,
+  readProblems,
+  type ColumnMap,
+  type DuplicateIds,
+  type MathExample,
+  type RawRecord,
+} from "@interlace/core";
+import type { Config } from "../config/schema.ts";
+import { messageOf, PersonError, wrongUse } from "../person-error.ts";
+import { cannotRead, readRecords, type FileRecords } from "./read-records.ts";
+
+export type ProblemFile = {
+  readonly problems: readonly MathExample[];
+  readonly blankLines: number;
+  readonly duplicateIds: DuplicateIds;
+};
+
+const SHOWN = 5;
+
+export async function readProblemFile(
+  path: string,
+  columns: ColumnMap | null,
+): Promise<ProblemFile> {
+  const file = await readRecords(path);
+  const records = await collectRecords(path, file);
+  const options = columns === null ? {} : { columns };
+  let read: ReturnType<typeof readProblems>;
+  try {
+    read = readProblems(records, options);
+  } catch (error) {
+    throw wrongUse(`${path}: ${messageOf(error)}`, error);
+  }
+  const refused = [...file.refused, ...read.refused].sort(
+    (a, b) => a.place.number - b.place.number,
+  );
+  if (refused.length > 0) {
+    const shown = refused.slice(0, SHOWN).map((each) => `${path}, ${formatRefusal(each)}`);
+    const more = refused.length > SHOWN ? [`… and ${refused.length - SHOWN} more`] : [];
+    throw wrongUse([...shown, ...more].join("\n"));
+  }
+  if (read.problems.length === 0) throw wrongUse(`${path} holds no problem`);
+  const { problems, duplicateIds } = read;
+  return { problems, blankLines: file.blankLines, duplicateIds };
+}
+
+/** null = the columns are told from the first record. */
+export function columnMapOf({ columns }: Config["data"]): ColumnMap | null {
+  const { question, answer, id, dataSource, answerForm } = columns;
+  if (question === null && answer === null) {
+    if (id === null && dataSource === null && answerForm === "plain") return null;
+    throw wrongUse("data.columns needs question and answer, when it names any column");
+  }
+  if (question === null || answer === null) {
+    throw wrongUse("data.columns needs both question and answer");
+  }
+  return { question, answer, id, dataSource, answerForm };
+}
+
+async function collectRecords(path: string, file: FileRecords): Promise<readonly RawRecord[]> {
+  const records: RawRecord[] = [];
+  try {
+    for await (const record of file.records) records.push(record);
+  } catch (error) {
+    throw error instanceof PersonError ? error : cannotRead(path, error);
+  }
+  return records;
+}

@@ -1,0 +1,144 @@
+/**
+ * The event log on disk: core's `EventLog` over one append-only file.
+ * In: events and marks. Out: lines, in order. A line that could not be written whole is taken back, so that
+ * a full disk leaves a log that can be resumed. Refuses to know what an event means.
+ */
+import {
+  closeSync,
+  fsync,
+  ftruncateSync,
+  openSync,
+  truncateSync,
+  writeSync,
+  type PathLike,
+} from "node:fs";
+import { promisify } from "node:util";
+import type { Command, Event, EventLog } from "@interlace/core";
+import { messageOf, workFailed } from "../person-error.ts";
+import { eventToJson } from "./event-line.ts";
+import { answerName, answerNameOf, LOG_VERSION, type Mark } from "./log-line.ts";
+
+/** Characters that wait to be written; past it, `append` writes itself. */
+const BUFFER_LIMIT = 1 << 20;
+
+export type AnswerTimes = { readonly started: number; readonly ended: number };
+
+export interface FileEventLog extends EventLog, AsyncDisposable {
+  /** Remembers when a command was issued: its answer's line will tell. */
+  issued(command: Command): void;
+  mark(mark: Mark): void;
+  /** Clock times of every answer, recorded or new, by `answerName`. */
+  readonly times: ReadonlyMap<string, AnswerTimes>;
+  /** Everything is on the disk itself. Rejects when it is not. */
+  sync(): Promise<void>;
+}
+
+export type FileEventLogOptions = {
+  /** Where to go on in an existing file; null = a new one. */
+  readonly from: { readonly bytes: number; readonly lines: number } | null;
+  readonly times?: ReadonlyMap<string, AnswerTimes>;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+};
+
+const syncFile = promisify(fsync);
+
+/** Throws a PersonError when the file cannot be opened, or exists although a new one was asked for. */
+export function openFileEventLog(path: string, options: FileEventLogOptions): FileEventLog {
+  const { from, now } = options;
+  const fd = openForAppend(path, from?.bytes ?? null);
+  const starts = new Map<string, number>();
+  const times = new Map(options.times);
+  let written = from?.bytes ?? 0;
+  let seq = from?.lines ?? 0;
+  let pending: string[] = [];
+  let pendingLength = 0;
+  let isScheduled = false;
+  let isOpen = true;
+  let broken: Error | null = null;
+
+  function drain(): void {
+    isScheduled = false;
+    if (broken !== null || pending.length === 0) return;
+    const bytes = Buffer.from(pending.join(""), "utf8");
+    pending = [];
+    pendingLength = 0;
+    try {
+      for (let at = 0; at < bytes.length;) at += writeSync(fd, bytes, at);
+      written += bytes.length;
+    } catch (error) {
+      broken = cannotWrite(path, error);
+      // Shortening needs no space; where even that fails, the reader drops one torn line itself.
+      ftruncateSync(fd, written);
+    }
+  }
+
+  function write(line: Record<string, unknown>, t: number, started: number | null): void {
+    if (broken !== null) throw broken;
+    const head = { v: LOG_VERSION, seq: seq++, t, ...(started === null ? {} : { started }) };
+    const text = `${JSON.stringify({ ...head, ...line })}\n`;
+    pending.push(text);
+    pendingLength += text.length;
+    if (pendingLength >= BUFFER_LIMIT) drain();
+    else if (!isScheduled) {
+      // One write for all answers of this turn of the event loop.
+      isScheduled = true;
+      setImmediate(drain);
+    }
+  }
+
+  async function flush(): Promise<void> {
+    drain();
+    if (broken !== null) throw broken;
+  }
+
+  return {
+    times,
+    issued(command) {
+      starts.set(answerNameOf(command), now());
+    },
+    append(event: Event) {
+      const ended = now();
+      const name = answerName(event);
+      const started = starts.get(name) ?? ended;
+      starts.delete(name);
+      times.set(name, { started, ended });
+      write(eventToJson(event), ended, started);
+    },
+    mark(mark) {
+      write(mark, now(), null);
+    },
+    flush,
+    async sync() {
+      await flush();
+      try {
+        await syncFile(fd);
+      } catch (error) {
+        throw cannotWrite(path, error);
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      if (!isOpen) return;
+      isOpen = false;
+      drain();
+      closeSync(fd);
+    },
+  };
+}
+
+function openForAppend(path: string, bytes: number | null): number {
+  try {
+    if (bytes === null) return openSync(path, "ax");
+    truncateSync(path, bytes);
+    return openSync(path, "a");
+  } catch (error) {
+    throw cannotWrite(path, error);
+  }
+}
+
+function cannotWrite(path: PathLike, error: unknown): Error {
+  return workFailed(
+    `Cannot write ${path.toString()}: ${messageOf(error)}; what stands in it can be resumed`,
+    error,
+  );
+}

@@ -1,0 +1,54 @@
+/**
+ * One process at a time works on a run. In: a run folder. Out: a lock that ends with the process, however that
+ * ends, because it is SQLite's own file lock: nothing stale is ever left. The owner's name is only for people.
+ */
+import { Database } from "bun:sqlite";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { messageOf, workFailed, wrongUse } from "../person-error.ts";
+
+/** Throws a PersonError that names the owner when another process holds it. */
+export function lockRun(folder: string): Disposable {
+  const path = join(folder, ".lock");
+  const ownerPath = join(folder, ".owner");
+  const database = openDatabase(path);
+  try {
+    database.run("BEGIN EXCLUSIVE");
+  } catch (error) {
+    database.close();
+    if (!messageOf(error).includes("locked")) throw cannotLock(path, error);
+    throw wrongUse(
+      `${folder} is in use by ${readOwner(ownerPath)}; wait for it to end, or stop it`,
+      error,
+    );
+  }
+  writeFileSync(ownerPath, `process ${process.pid} on ${hostname()}\n`);
+  return {
+    [Symbol.dispose]() {
+      rmSync(ownerPath, { force: true });
+      rmSync(path, { force: true });
+      database.close();
+    },
+  };
+}
+
+function openDatabase(path: string): Database {
+  try {
+    return new Database(path);
+  } catch (error) {
+    throw cannotLock(path, error);
+  }
+}
+
+function cannotLock(path: string, error: unknown): Error {
+  return workFailed(`Cannot lock ${path}: ${messageOf(error)}`, error);
+}
+
+function readOwner(path: string): string {
+  try {
+    return readFileSync(path, "utf8").trim();
+  } catch {
+    return "another process";
+  }
+}
