@@ -9,7 +9,7 @@ export {
   type RefusedRecord,
 } from "./data/raw-record.ts";
 export { formatProblemLine, parseJsonl, type JsonlRecords } from "./data/jsonl.ts";
-export { parseColumnPath, readColumn } from "./data/column-path.ts";
+export { columnReader, parseColumnPath, readColumn } from "./data/column-path.ts";
 export { detectLayout, type ColumnMap, type Layout } from "./data/layouts.ts";
 export type { DuplicateIds } from "./data/duplicate-ids.ts";
 export {

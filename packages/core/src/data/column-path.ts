@@ -28,15 +28,25 @@ function badPath(path: string): string {
   return `Expected a column path like answer, reward_model.ground_truth or prompt[0].content, got ${JSON.stringify(path)}`;
 }
 
-/** undefined = nothing is there. A column whose very name is the whole path wins (`a.b` in a CSV). */
+/**
+ * Reads one column of many records; undefined = nothing is there.
+ * A column whose very name is the whole path wins (`a.b` in a CSV).
+ */
+export function columnReader(path: string): (record: unknown) => unknown {
+  const steps = parseColumnPath(path);
+  return (record) => {
+    if (isRecord(record) && Object.hasOwn(record, path)) return record[path];
+    let value = record;
+    for (const step of steps) {
+      if (typeof step === "number") value = Array.isArray(value) ? value[step] : undefined;
+      else value = isRecord(value) && Object.hasOwn(value, step) ? value[step] : undefined;
+    }
+    return value;
+  };
+}
+
 export function readColumn(record: unknown, path: string): unknown {
-  if (isRecord(record) && Object.hasOwn(record, path)) return record[path];
-  let value = record;
-  for (const step of parseColumnPath(path)) {
-    if (typeof step === "number") value = Array.isArray(value) ? value[step] : undefined;
-    else value = isRecord(value) && Object.hasOwn(value, step) ? value[step] : undefined;
-  }
-  return value;
+  return columnReader(path)(record);
 }
 
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

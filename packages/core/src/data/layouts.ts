@@ -43,12 +43,8 @@ export function detectLayout(record: unknown): Layout | null {
     return layout("interlace", { id, question, answer, dataSource });
   }
   if (problem !== null && answer !== null) {
-    return layout(solution === null ? "aime" : "math", {
-      id,
-      question: problem,
-      answer,
-      dataSource,
-    });
+    const name = own("level", "subject") === null ? "aime" : "math";
+    return layout(name, { id, question: problem, answer, dataSource });
   }
   if (problem !== null && solution !== null) {
     return layout("math", { id, question: problem, answer: solution, dataSource }, "boxed");

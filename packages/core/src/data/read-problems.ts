@@ -2,7 +2,7 @@
  * In: raw records of any reader. Out: problems, and each record that is none with its place and reason.
  * Refuses to know: files and formats. Nothing is dropped in silence: every record is in one of the lists.
  */
-import { isRecord, readColumn } from "./column-path.ts";
+import { columnReader, isRecord } from "./column-path.ts";
 import { countDuplicates, type DuplicateIds } from "./duplicate-ids.ts";
 import { lastBoxed } from "./last-boxed.ts";
 import { detectLayout, type ColumnMap } from "./layouts.ts";
@@ -54,10 +54,9 @@ export function problemReader(first: RawRecord, options: ReadOptions = {}): Prob
     ? { name: "columns", columns: options.columns }
     : detectLayout(first.value);
   if (found === null) throw new Error(unknownLayout(first));
-  const dataSource = options.dataSource ?? found.name;
   return {
     layout: found.name,
-    read: (record) => readProblem(record, found.columns, dataSource),
+    read: recordReader(found.columns, options.dataSource ?? found.name),
   };
 }
 
@@ -69,33 +68,34 @@ function unknownLayout({ place, value }: RawRecord): string {
   );
 }
 
-function readProblem(
-  record: RawRecord,
-  columns: ColumnMap,
-  fallbackSource: string,
-): MathExample | RefusedRecord {
-  const { place, value } = record;
-  if (!isRecord(value))
-    return { place, part: "record", reason: `Expected an object, got ${describe(value)}` };
+function recordReader(columns: ColumnMap, fallbackSource: string): ProblemReader["read"] {
+  const question = columnReader(columns.question);
+  const answer = columnReader(columns.answer);
+  const id = columns.id === null ? null : columnReader(columns.id);
+  const source = columns.dataSource === null ? null : columnReader(columns.dataSource);
 
-  const question = textOf(readColumn(value, columns.question));
-  if (question === null || question.trim() === "") {
-    return { place, part: "question", reason: missing("a question", columns.question, value) };
-  }
-  const answer = answerOf(readColumn(value, columns.answer), columns.answerForm);
-  if (answer === null || answer.trim() === "") {
-    return {
-      place,
-      part: "answer",
-      reason: missing(ANSWER_NAMES[columns.answerForm], columns.answer, value),
+  return ({ place, value }) => {
+    const refuse = (part: RefusedRecord["part"], what: string, path: string, seen: unknown) => {
+      return { place, part, reason: `Expected ${what} in ${path}, got ${describe(seen)}` };
     };
-  }
-  const id = columns.id === null ? String(place.number) : textOf(readColumn(value, columns.id));
-  if (id === null || id === "") {
-    return { place, part: "id", reason: missing("an id", columns.id ?? "", value) };
-  }
-  const source = columns.dataSource === null ? null : textOf(readColumn(value, columns.dataSource));
-  return Object.freeze({ id, question, answer, dataSource: source || fallbackSource });
+    if (!isRecord(value)) {
+      return { place, part: "record", reason: `Expected an object, got ${describe(value)}` };
+    }
+    const asked = textOf(question(value));
+    if (asked === null || asked.trim() === "") {
+      return refuse("question", "a question", columns.question, question(value));
+    }
+    const expected = answerOf(answer(value), columns.answerForm);
+    if (expected === null || expected.trim() === "") {
+      return refuse("answer", ANSWER_NAMES[columns.answerForm], columns.answer, answer(value));
+    }
+    const name = id === null ? String(place.number) : textOf(id(value));
+    if (name === null || name === "") {
+      return refuse("id", "an id", columns.id ?? "id", id?.(value));
+    }
+    const dataSource = textOf(source?.(value)) || fallbackSource;
+    return Object.freeze({ id: name, question: asked, answer: expected, dataSource });
+  };
 }
 
 const ANSWER_NAMES: Readonly<Record<ColumnMap["answerForm"], string>> = {
@@ -119,10 +119,6 @@ function textOf(value: unknown): string | null {
   if (typeof value === "bigint") return String(value);
   if (typeof value !== "number" || !Number.isFinite(value)) return null;
   return Number.isInteger(value) ? String(BigInt(value)) : String(value);
-}
-
-function missing(what: string, path: string, record: unknown): string {
-  return `Expected ${what} in ${path}, got ${describe(readColumn(record, path))}`;
 }
 
 function describe(value: unknown): string {

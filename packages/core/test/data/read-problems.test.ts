@@ -1,0 +1,184 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import {
+  formatRefusal,
+  parseColumnPath,
+  readColumn,
+  readProblems,
+  tableRecords,
+  type ColumnMap,
+  type ReadOptions,
+} from "../../src/index.ts";
+
+const read = (rows: readonly unknown[], options?: ReadOptions) =>
+  readProblems(tableRecords(rows), options);
+
+describe("layouts are told from the first record", () => {
+  test("our own, with a number as id", () => {
+    const { problems, layout } = read([
+      { id: 3, question: "1+1?", answer: "2", data_source: "mine" },
+    ]);
+    expect(layout).toBe("interlace");
+    expect(problems).toEqual([{ id: "3", question: "1+1?", answer: "2", dataSource: "mine" }]);
+  });
+
+  test("AIME, whatever the case of its columns", () => {
+    const { problems, layout } = read([
+      { ID: "2024-I-1", Problem: "Find n.", Solution: "…", Answer: 204 },
+      { ID: "2024-I-2", Problem: "Find m.", Solution: "…", Answer: 25 },
+    ]);
+    expect(layout).toBe("aime");
+    expect(problems.map(({ id, answer }) => [id, answer])).toEqual([
+      ["2024-I-1", "204"],
+      ["2024-I-2", "25"],
+    ]);
+    expect(read([{ problem: "p", answer: "033" }]).problems[0]).toEqual({
+      id: "1",
+      question: "p",
+      answer: "033",
+      dataSource: "aime",
+    });
+  });
+
+  test("GSM8K: the answer is what follows ####", () => {
+    const { problems, layout } = read([
+      { question: "How many?", answer: "She sold 48/2 = <<48/2=24>>24.\n#### 1,024" },
+    ]);
+    expect(layout).toBe("gsm8k");
+    expect(problems[0]).toEqual({
+      id: "1",
+      question: "How many?",
+      answer: "1,024",
+      dataSource: "gsm8k",
+    });
+  });
+
+  test("MATH: the answer is in the solution's last box", () => {
+    const { problems, layout } = read([
+      { problem: "p", level: "Level 5", solution: "So $\\boxed{1}$, no, $\\boxed{\\frac{1}{2}}$." },
+    ]);
+    expect(layout).toBe("math");
+    expect(problems[0]?.answer).toBe("\\frac{1}{2}");
+  });
+
+  test("DAPO: nested columns, a list as the truth, an id from extra_info", () => {
+    const { problems, layout } = read([
+      {
+        data_source: "math_dapo",
+        prompt: [{ content: "What is 6·7?", role: "user" }],
+        reward_model: { ground_truth: ["42", "forty-two"], style: "rule" },
+        extra_info: { index: "9a9b6eb4" },
+      },
+    ]);
+    expect(layout).toBe("dapo");
+    expect(problems).toEqual([
+      { id: "9a9b6eb4", question: "What is 6·7?", answer: "42", dataSource: "math_dapo" },
+    ]);
+  });
+
+  test("an unknown layout names its columns and what would do", () => {
+    expect(() => read([{ text: "q", label: 1 }])).toThrow(
+      "Expected question and answer, problem and answer, problem and solution, or prompt and reward_model.ground_truth, got columns text, label in row 1; name the columns",
+    );
+  });
+});
+
+describe("values", () => {
+  test("0 is an answer, and 64-bit integers of Parquet are ids", () => {
+    const { problems } = read([{ id: 0n, question: "q", answer: 0 }]);
+    expect(problems[0]).toMatchObject({ id: "0", answer: "0" });
+  });
+
+  test("a column map is followed along lists and structs", () => {
+    const columns: ColumnMap = {
+      id: "meta.ids[1]",
+      question: "prompt[1].content",
+      answer: "a.b",
+      dataSource: null,
+      answerForm: "plain",
+    };
+    const row = {
+      meta: { ids: ["x", "y"] },
+      prompt: [{ content: "system" }, { content: "q" }],
+      "a.b": "flat",
+      a: { b: "nested" },
+    };
+    const { problems, layout } = read([row], { columns, dataSource: "train.parquet" });
+    expect(layout).toBe("columns");
+    // A column really named `a.b` comes before the path.
+    expect(problems).toEqual([
+      { id: "y", question: "q", answer: "flat", dataSource: "train.parquet" },
+    ]);
+  });
+
+  test("a path into what is not there is nothing, also along the prototype", () => {
+    expect(readColumn({ a: "text" }, "a.length")).toBeUndefined();
+    expect(readColumn({ a: {} }, "a.constructor")).toBeUndefined();
+    expect(readColumn({ a: [1] }, "a[1].b")).toBeUndefined();
+  });
+
+  test.each(["", "[0]", "a..b", "a.", ".a", "a[x]", "a[0", "a]b", "a[0]b"])(
+    "%p is no path",
+    (path) => expect(() => parseColumnPath(path)).toThrow("Expected a column path like answer"),
+  );
+});
+
+describe("a bad record is refused with its place and reason", () => {
+  test.each([
+    [{ id: 1, question: " ", answer: "1" }, 'row 2: Expected a question in question, got " "'],
+    [{ id: 1, question: "q" }, "row 2: Expected an answer in answer, got nothing"],
+    [
+      { id: 1, question: "q", answer: [] },
+      "row 2: Expected an answer in answer, got an empty list",
+    ],
+    [{ id: 1, question: "q", answer: true }, "row 2: Expected an answer in answer, got true"],
+    [{ id: 1, question: "q", answer: NaN }, "row 2: Expected an answer in answer, got NaN"],
+    [{ id: null, question: "q", answer: "1" }, "row 2: Expected an id in id, got nothing"],
+    [{ id: 1, question: {}, answer: "1" }, "row 2: Expected a question in question, got an object"],
+    ["q", 'row 2: Expected an object, got "q"'],
+  ])("%j", (row, reason) => {
+    const { problems, refused } = read([{ id: 0, question: "q", answer: "1" }, row]);
+    expect(problems).toHaveLength(1);
+    expect(refused.map(formatRefusal)).toEqual([reason]);
+  });
+
+  test("a GSM8K record without #### and a solution without a box are no answers", () => {
+    const gsm = read([
+      { question: "q", answer: "#### 1" },
+      { question: "q", answer: "2" },
+    ]);
+    expect(gsm.refused.map(formatRefusal)).toEqual([
+      'row 2: Expected an answer behind #### in answer, got "2"',
+    ]);
+    const math = read([{ problem: "p", solution: "so \\boxed{1" }]);
+    expect(math.refused.map(formatRefusal)).toEqual([
+      'row 1: Expected an answer in \\boxed{} in solution, got "so \\\\boxed{1"',
+    ]);
+  });
+
+  test("every record is a problem or refused, whatever it holds", () => {
+    fc.assert(
+      fc.property(fc.array(fc.anything()), (rows) => {
+        const first = { id: 1, question: "q", answer: "a" };
+        const { problems, refused } = read([first, ...rows]);
+        expect(problems.length + refused.length).toBe(rows.length + 1);
+      }),
+    );
+  });
+});
+
+test("ids that occur more than once are counted, and the first few named", () => {
+  const rows = ["a", "b", "a", "c", "a", "b"].map((id) => ({ id, question: "q", answer: "1" }));
+  expect(read(rows).duplicateIds).toEqual({
+    ids: 2,
+    extra: 3,
+    examples: [
+      { id: "a", count: 3 },
+      { id: "b", count: 2 },
+    ],
+  });
+});
+
+test("no record at all is no error here: the commands decide", () => {
+  expect(read([])).toMatchObject({ problems: [], refused: [], layout: null });
+});
