@@ -147,6 +147,16 @@ export {
   type LedgerInput,
 } from "./metrics/ledger.ts";
 export { ledgerFromJson, ledgerToJson, type LedgerJson } from "./metrics/ledger-json.ts";
+export { RULES, type Rule } from "./verify/rules.ts";
+export {
+  createReporter,
+  type Finding as VerifyFinding,
+  type Place,
+  type Report,
+  type Reporter,
+} from "./verify/report.ts";
+export type { DatumFacts, DatumRow } from "./verify/datum-row.ts";
+export { createDatumFileCheck, type DatumFileCheck } from "./verify/datum-file.ts";
 export { checkAnswer, checkSequence } from "./run/check-answer.ts";
 export { collect, type Batch, type CollectOptions } from "./run/collect.ts";
 export type { Ports } from "./run/issue.ts";
