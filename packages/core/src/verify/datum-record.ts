@@ -41,7 +41,7 @@ function checkMaskTurns({ lossMask, turnEnds }: DatumRow, at: Where, out: Report
     runs += 1;
     // Target t is token t + 1 of the trajectory; an end counts tokens.
     const place = { ...at, column: "loss_mask", position: t };
-    out.expect("mask_turns", ends.has(t + 2), place, "a turn ends here", `ends at ${[...ends]}`);
+    out.expect("mask_turns", ends.has(t + 2), place, "a turn ends here", [...ends]);
   }
   const place = { ...at, column: "loss_mask" };
   const { length } = turnEnds;

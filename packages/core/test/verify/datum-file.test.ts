@@ -126,7 +126,7 @@ const MUTATIONS: readonly (readonly [string, Rule, Damage])[] = [
     "turn_ends",
     inPlace(0, (r) => void (r.turnEnds[r.turnEnds.length - 1]! += 1)),
   ],
-  ["turn ends that fall", "turn_ends", inPlace(0, (r) => void r.turnEnds.reverse())],
+  ["turn ends that fall", "turn_ends", inPlace(0, (r) => r.turnEnds.set(r.turnEnds.toReversed()))],
   ["a missing turn end", "turn_ends", change(0, (r) => ({ turnEnds: r.turnEnds.slice(1) }))],
   ["one turn too many", "turn_ends", change(0, (r) => ({ turns: r.turns + 1 }))],
   ["a turn end inside a turn", "mask_turns", inPlace(0, (r) => void (r.turnEnds[0]! -= 1))],
