@@ -1,0 +1,106 @@
+/**
+ * The core's story, told the same on Bun, Deno and Node: a whole rollout in a scripted world, in
+ * both schedules and resumed, down to what a learner trains on.
+ *
+ * In: the core's source as it is, through its index. Out: lines that must be the same everywhere;
+ * throws where the story goes wrong. Uses no runtime's own modules, and only what all three have.
+ */
+import {
+  buildLedger,
+  checkLedger,
+  collect,
+  continuous,
+  formatKey,
+  measureStep,
+  prepareStep,
+  projectMicroBatch,
+  rounds,
+  terminationOf,
+  type Event,
+  type Group,
+} from "../../../packages/core/src/index.ts";
+import {
+  BROKEN_SANDBOX,
+  printed,
+  problem,
+  scriptedPorts,
+  toyPlan,
+  type World,
+} from "../../../packages/core/test/support/scripted-world.ts";
+
+/** Of each problem's four members one answers, one works it out, one errs, one never gets its tool. */
+const world: World = {
+  say(question, group, turn) {
+    if (group === 0) return "42";
+    if (group === 2) return `bad call of ${question}`;
+    return turn === 0 ? `run:${group === 3 ? "die" : "print(6*7)"}` : "so it is 42";
+  },
+  tool: ({ code }) => (code === "die" ? BROKEN_SANDBOX : printed("42\n")),
+};
+
+const problems = Array.from({ length: 5 }, (_, i) => problem(`What is 6 times 7? (${i})`));
+const plan = toyPlan({ groupSize: 4, seed: 7 });
+
+const first = await tell("continuous", continuous, []);
+const second = await tell("rounds", rounds, []);
+const resumed = await tell("resumed", continuous, first.events.slice(0, 23));
+
+equal("rounds", second.facts, first.facts);
+equal("resumed", resumed.facts, first.facts);
+equal("requests saved by resuming", resumed.issued, first.issued - 23);
+for (const line of first.facts) console.log(line);
+
+type Told = {
+  readonly facts: readonly string[];
+  readonly events: readonly Event[];
+  readonly issued: number;
+};
+
+async function tell(name: string, schedule: typeof rounds, past: readonly Event[]): Promise<Told> {
+  const { ports } = scriptedPorts(world);
+  const events: Event[] = [];
+  let issued = 0;
+  const batch = await collect(plan, problems, ports, {
+    schedule,
+    past,
+    onEvent: (event) => void events.push(event),
+    onCommand: () => void (issued += 1),
+  });
+  equal(`${name} ended`, batch.end, "complete");
+  const step = prepareStep(batch.groups, { maxContextTokens: 4096 });
+  const ledger = buildLedger(step, { asked: 20 });
+  equal(`${name}'s ledger`, checkLedger(ledger), []);
+  equal(`${name}'s ends`, ledger.terminations, {
+    answer: 10,
+    invalid_format: 5,
+    tool_failed: 5,
+  });
+  const facts = [...batch.groups.flatMap(tellGroup), JSON.stringify(measureStep(step))];
+  for (const microBatch of step.microBatches) {
+    for (const datum of projectMicroBatch(step, microBatch)) {
+      const parts = Object.entries(datum).map(
+        async ([field, array]) => `${field} ${await digest(array)}`,
+      );
+      facts.push((await Promise.all(parts)).toSorted().join(" "));
+    }
+  }
+  return { facts, events, issued };
+}
+
+function tellGroup({ question, members }: Group): string[] {
+  return members.map((member) => {
+    const key = formatKey({ step: 0, question, group: member.index, turn: member.turns.length });
+    return `${key} ${terminationOf(member)} ${member.tokens.length} tokens, ${member.codeCalls} calls`;
+  });
+}
+
+async function digest(array: Int32Array | Float32Array | Uint8Array): Promise<string> {
+  const bytes = new Uint8Array(array.buffer, array.byteOffset, array.byteLength).slice();
+  const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
+  return hash.slice(0, 8).toHex();
+}
+
+function equal(what: string, seen: unknown, expected: unknown): void {
+  const [a, b] = [JSON.stringify(seen), JSON.stringify(expected)];
+  if (a !== b) throw new Error(`${what}: expected ${b}, got ${a}`);
+}
