@@ -43,6 +43,13 @@ export {
   type SegmentKind,
   type Tokens,
 } from "./tokens/tokens.ts";
+export { strip } from "./tokens/python-whitespace.ts";
+export { canonicalJson, sha256Hex } from "./tokens/fingerprint.ts";
+export type { AddedToken } from "./tokens/added-tokens.ts";
+export type { DecodeStream, TokenDecoder } from "./tokens/decoder.ts";
+export type { Splice, TextPiece } from "./tokens/text-encoder.ts";
+export type { TokenizerFiles } from "./tokens/tokenizer-json.ts";
+export { loadTokenizer, type Tokenizer } from "./tokens/tokenizer.ts";
 export { fail, type Failure } from "./ports/failure.ts";
 export { formatKey, type Key } from "./ports/key.ts";
 export {
@@ -70,8 +77,31 @@ export {
 export type { Grade, Grader } from "./ports/grader.ts";
 export type { Event, EventLog, PromptMark } from "./ports/event-log.ts";
 export type { WeightFeed } from "./ports/weight-feed.ts";
+export {
+  createChatTemplate,
+  type ChatMessage,
+  type ChatTemplate,
+  type ChatTemplateOptions,
+  type ToolDeclaration,
+} from "./protocol/chat-template.ts";
+export type { ContentTransform } from "./protocol/content-placement.ts";
+export {
+  deriveContinuation,
+  type Continuation,
+  type ContinuationForm,
+} from "./protocol/continuation.ts";
+export {
+  CODE_INTERPRETER,
+  DEFAULT_SYSTEM_PROMPT,
+  DEFAULT_TOOL,
+  TEXT_ONLY_FRAME,
+  type QuestionFrame,
+} from "./protocol/prompts.ts";
 export type { Dialect, InvalidCause, ParsedTurn } from "./protocol/dialects/dialect.ts";
+export { qwen3Coder } from "./protocol/dialects/qwen3-coder.ts";
+export { textOnly } from "./protocol/dialects/text-only.ts";
 export type { Protocol } from "./protocol/protocol.ts";
+export { createProtocol, type ProtocolOptions } from "./protocol/create-protocol.ts";
 export { rolloutConfigSchema, type RolloutConfig } from "./rollout/config.ts";
 export { observationContent, TRUNCATION_LINE } from "./rollout/observation-content.ts";
 export {
@@ -157,6 +187,10 @@ export {
 } from "./verify/report.ts";
 export type { DatumFacts, DatumRow } from "./verify/datum-row.ts";
 export { createDatumFileCheck, type DatumFileCheck } from "./verify/datum-file.ts";
+export type { TrajectoryRow } from "./verify/trajectory-row.ts";
+export { rebuildGroup } from "./verify/rebuild-group.ts";
+export { checkStep, type StepFacts, type StepFiles } from "./verify/step-check.ts";
+export { checkGradedText, checkTexts } from "./verify/text-check.ts";
 export { checkAnswer, checkSequence } from "./run/check-answer.ts";
 export { collect, type Batch, type CollectOptions } from "./run/collect.ts";
 export type { Ports } from "./run/issue.ts";

@@ -1,16 +1,26 @@
 /** Datum rows of a scripted step, as a reader of `datums.arrow` would hand them out. */
 import {
   collect,
+  concatIds,
+  messagesOf,
   prepareStep,
   projectMicroBatch,
+  turnText,
   type DatumFacts,
   type DatumRow,
+  type Protocol,
   type StepDatums,
+  type TrajectoryRow,
 } from "../../src/index.ts";
 import { problem, scriptedPorts, toyPlan } from "./scripted-world.ts";
 import { TOY_VOCAB } from "./toy-protocol.ts";
 
 const MAX_CONTEXT = 400;
+
+export const STEP_OPTIONS = {
+  maxContextTokens: MAX_CONTEXT,
+  packing: { maxItems: 3, maxPaddedTokens: 1000 },
+};
 
 /** Two questions × 4: tool calls, wrong and right answers, ragged lengths, three micro-batches. */
 export async function scriptedStep(): Promise<StepDatums> {
@@ -22,8 +32,7 @@ export async function scriptedStep(): Promise<StepDatums> {
   });
   const plan = toyPlan({ groupSize: 4, maxTrajectoryTokens: MAX_CONTEXT });
   const { groups } = await collect(plan, [problem("one"), problem("number two")], ports);
-  const packing = { maxItems: 3, maxPaddedTokens: 1000 };
-  return prepareStep(groups, { maxContextTokens: MAX_CONTEXT, packing });
+  return prepareStep(groups, STEP_OPTIONS);
 }
 
 export function factsOf(step: StepDatums): DatumFacts {
@@ -61,5 +70,69 @@ export function rowsOf(step: StepDatums): DatumRow[] {
         groupScored: source.groupScored,
       };
     });
+  });
+}
+
+/** Trajectory rows of a scripted step, as a reader of `trajectories.arrow` would hand them out. */
+export function trajectoryRowsOf(step: StepDatums, protocol: Protocol): TrajectoryRow[] {
+  return step.trajectories.map(({ group, member, score, advantage, noDatum }): TrajectoryRow => {
+    const { grade, termination } = member.phase;
+    let start = 0;
+    return {
+      step: 0,
+      questionIndex: group.question,
+      groupIndex: member.index,
+      problemId: group.problem.id,
+      dataSource: group.problem.dataSource,
+      reward: score?.reward ?? null,
+      correct: score?.correct ?? null,
+      validFormat: score?.validFormat ?? null,
+      advantage,
+      finalAnswer: score?.answer ?? null,
+      termination,
+      codeCalls: member.codeCalls,
+      noDatum,
+      messages: [
+        { role: "user", content: group.problem.question },
+        ...messagesOf(protocol, member),
+      ],
+      tokens: concatIds(member.tokens),
+      spans: member.tokens.segments.map(({ kind, ids }) => {
+        start += ids.length;
+        return { kind, start: start - ids.length, length: ids.length };
+      }),
+      logprobs: Float32Array.from(
+        member.tokens.segments.flatMap(({ logprobs }) => [...(logprobs ?? [])]),
+      ),
+      turns: member.turns.map((turn, i) => ({
+        prompt_length: turn.promptLength,
+        length: turn.length,
+        text: turnText(protocol, member, i),
+        finish: turn.finish,
+        seed: turn.seed,
+        versions: turn.versions,
+        parsed: turn.parsed,
+        invalid_cause: turn.invalidCause,
+        opens_call: turn.opensCall,
+        text_mismatch: turn.textMismatch,
+      })),
+      toolCalls: member.toolCalls.map(({ id, turn, code, result, content, truncated }) => ({
+        id,
+        turn,
+        code,
+        status: result.ok ? result.status : result.cause,
+        content,
+        truncated,
+        usage: result.ok ? { wall_seconds: result.usage.wallSeconds } : null,
+      })),
+      grade: {
+        kind: grade.kind,
+        answer: grade.kind === "unscored" ? null : grade.answer,
+        by: grade.kind === "unscored" ? null : grade.by,
+        reason: grade.kind === "unscored" ? grade.reason : null,
+        detail: grade.kind === "unscored" ? grade.detail : null,
+      },
+      failure: member.failure,
+    };
   });
 }
