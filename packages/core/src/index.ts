@@ -4,8 +4,8 @@ export { lastBoxed } from "./data/last-boxed.ts";
 export {
   formatRefusal,
   tableRecords,
-  type Place,
   type RawRecord,
+  type RecordPlace,
   type RefusedRecord,
 } from "./data/raw-record.ts";
 export { formatProblemLine, parseJsonl, type JsonlRecords } from "./data/jsonl.ts";

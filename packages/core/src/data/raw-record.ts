@@ -1,12 +1,12 @@
 /** Where a record stood: lines of a text file count from 1, rows of a table from 1 as well. */
-export type Place = { readonly unit: "line" | "row"; readonly number: number };
+export type RecordPlace = { readonly unit: "line" | "row"; readonly number: number };
 
 /** One record as a reader handed it over, not looked at yet. */
-export type RawRecord = { readonly place: Place; readonly value: unknown };
+export type RawRecord = { readonly place: RecordPlace; readonly value: unknown };
 
 /** A record that is no problem, and why. The caller adds the file's name. */
 export type RefusedRecord = {
-  readonly place: Place;
+  readonly place: RecordPlace;
   /** What is missing or unreadable. */
   readonly part: "record" | "id" | "question" | "answer";
   readonly reason: string;
