@@ -1,0 +1,1 @@
+"""The Python side of the sandbox: standard library only, Python 3.11 or later."""

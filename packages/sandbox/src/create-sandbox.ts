@@ -1,0 +1,96 @@
+/**
+ * Makes a sandbox: the code of a request goes in, what it printed and how it ended comes out.
+ *
+ * Here are the slots, the totals, the one retry on a fresh worker, and the refusal to run with less
+ * isolation than asked for. How a run is contained is the backends' matter.
+ */
+
+import { availableParallelism } from "node:os";
+import type { ExecRequest, ExecResult, Failure, Sandbox } from "@interlace/core";
+import type { Backend, Job } from "./backend.ts";
+import { createProcessBackend } from "./backends/process.ts";
+import { createReplayBackend } from "./backends/replay.ts";
+import { lacking, type Require } from "./isolation.ts";
+import { resolveLimits } from "./limits.ts";
+import type { SandboxOptions } from "./options.ts";
+import { findPython } from "./python/find-python.ts";
+import { createSemaphore } from "./semaphore.ts";
+import { count, NO_STATISTICS, type SandboxStatistics } from "./statistics.ts";
+
+/** A sandbox and what it holds: processes end and folders go with `await using` or `asyncDispose`. */
+export type OwnedSandbox = Sandbox &
+  AsyncDisposable & {
+    /** Totals since it was made; `ratesBetween` two readings gives one step's. */
+    readonly statistics: () => SandboxStatistics;
+    /** Runs that wait for a slot, and that hold one. */
+    readonly load: () => { readonly waiting: number; readonly running: number };
+  };
+
+/** Throws when `require` is not met, the interpreter is missing, or an option is out of range. */
+export async function createSandbox(options: SandboxOptions = {}): Promise<OwnedSandbox> {
+  const defaults = options.limits;
+  resolveLimits(defaults);
+  const slots = createSemaphore(options.concurrency ?? availableParallelism());
+  const autoPrint = "autoPrint" in options && (options.autoPrint ?? false);
+  const backend = await createBackend(options);
+  await refuseLess(backend, options.require ?? "none");
+  let totals = NO_STATISTICS;
+
+  async function attempt(job: Job, signal: AbortSignal): Promise<ExecResult | Failure> {
+    const first = await backend.execute(job, signal);
+    if (first.ok || first.cause !== "sandbox_error" || options.backend === "replay") return first;
+    totals = { ...totals, retries: totals.retries + 1 };
+    return backend.execute(job, signal);
+  }
+
+  async function run(request: ExecRequest, signal: AbortSignal): Promise<ExecResult | Failure> {
+    const limits = resolveLimits(defaults, request.limits);
+    const { id, code, stdin = "" } = request;
+    const asked = performance.now();
+    try {
+      const release = await slots.acquire(signal);
+      const queuedSeconds = (performance.now() - asked) / 1000;
+      try {
+        const answer = await attempt({ id, code, stdin, limits, autoPrint }, signal);
+        const whole = answer.ok ? { ...answer, usage: { ...answer.usage, queuedSeconds } } : answer;
+        totals = count(totals, whole);
+        return whole;
+      } finally {
+        release();
+      }
+    } catch (error) {
+      if (signal.aborted) totals = { ...totals, cancelled: totals.cancelled + 1 };
+      throw error;
+    }
+  }
+
+  return {
+    isolation: () => backend.isolation,
+    run,
+    statistics: () => totals,
+    load: () => ({ waiting: slots.waiting(), running: slots.held() }),
+    [Symbol.asyncDispose]: () => backend[Symbol.asyncDispose](),
+  };
+}
+
+async function createBackend(options: SandboxOptions): Promise<Backend> {
+  switch (options.backend) {
+    case undefined:
+    case "auto":
+    case "process":
+      return createProcessBackend(await findPython(options.python));
+    case "replay":
+      return createReplayBackend(options.recorded);
+  }
+}
+
+async function refuseLess(backend: Backend, require: Require): Promise<void> {
+  const missing = lacking(backend.isolation, require);
+  if (missing.length === 0) return;
+  const { backend: name, level } = backend.isolation;
+  await backend[Symbol.asyncDispose]();
+  const reasons = missing.map((line) => `${line.name} (${line.why ?? "not enforced"})`).join(", ");
+  throw new Error(
+    `Expected isolation "${require}", but ${name} (${level}) does not give ${reasons}; choose another backend or accept less with require "none"`,
+  );
+}

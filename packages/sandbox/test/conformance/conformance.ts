@@ -1,0 +1,13 @@
+import { asAFileSuite } from "./as-a-file.ts";
+import { autoPrintSuite } from "./auto-print.ts";
+import { behaviourSuite } from "./behaviour.ts";
+import type { Subject } from "./harness.ts";
+import { limitsSuite } from "./limits.ts";
+
+/** Everything that a backend must show. */
+export function conformanceSuite(subject: Subject): void {
+  behaviourSuite(subject);
+  limitsSuite(subject);
+  autoPrintSuite(subject);
+  asAFileSuite(subject);
+}

@@ -1,0 +1,7 @@
+import { createSandbox } from "../../src/index.ts";
+import { conformanceSuite } from "../conformance/conformance.ts";
+import { testPython } from "../conformance/differential.ts";
+
+const { path: python, libraries } = await testPython();
+const make = (options = {}) => createSandbox({ backend: "process", python, ...options });
+conformanceSuite({ name: "process", make, python, libraries });
