@@ -1,33 +1,45 @@
 /**
- * White space as Python's `str.isspace` has it: also U+001C–U+001F and U+0085, not U+FEFF, not U+200B.
- * The one place that decides it.
+ * White space as Python's `str.isspace` has it: the reference system strips and parses with it.
+ * Unlike JavaScript's it holds U+001C–U+001F and U+0085, and not U+FEFF. All functions are linear.
  */
-const SPACES = new Set<number>([
-  0x09, 0x0a, 0x0b, 0x0c, 0x0d, 0x1c, 0x1d, 0x1e, 0x1f, 0x20, 0x85, 0xa0, 0x1680, 0x2000, 0x2001,
-  0x2002, 0x2003, 0x2004, 0x2005, 0x2006, 0x2007, 0x2008, 0x2009, 0x200a, 0x2028, 0x2029, 0x202f,
-  0x205f, 0x3000,
-]);
 
-/** Is this UTF-16 code unit white space? (All of Python's white space lies in the first plane.) */
-export function isSpace(codeUnit: number): boolean {
-  return SPACES.has(codeUnit);
+/** `code` is a UTF-16 code unit; every white space character of Python lies in the basic plane. */
+export function isPythonSpace(code: number): boolean {
+  if (code < 0x80) return (code >= 0x09 && code <= 0x0d) || (code >= 0x1c && code <= 0x20);
+  return (
+    code === 0x85 ||
+    code === 0xa0 ||
+    code === 0x1680 ||
+    (code >= 0x2000 && code <= 0x200a) ||
+    code === 0x2028 ||
+    code === 0x2029 ||
+    code === 0x202f ||
+    code === 0x205f ||
+    code === 0x3000
+  );
+}
+
+/** First index at or after `from` that holds no white space; the length when all is white space. */
+export function skipSpace(text: string, from: number): number {
+  let at = from;
+  while (at < text.length && isPythonSpace(text.charCodeAt(at))) at++;
+  return at;
 }
 
 /** Python's `str.lstrip()`. */
-export function stripStart(text: string): string {
-  let start = 0;
-  while (start < text.length && isSpace(text.charCodeAt(start))) start++;
-  return text.slice(start);
+export function lstrip(text: string): string {
+  const start = skipSpace(text, 0);
+  return start === 0 ? text : text.slice(start);
 }
 
 /** Python's `str.rstrip()`. */
-export function stripEnd(text: string): string {
+export function rstrip(text: string): string {
   let end = text.length;
-  while (end > 0 && isSpace(text.charCodeAt(end - 1))) end--;
-  return text.slice(0, end);
+  while (end > 0 && isPythonSpace(text.charCodeAt(end - 1))) end--;
+  return end === text.length ? text : text.slice(0, end);
 }
 
 /** Python's `str.strip()`. */
 export function strip(text: string): string {
-  return stripEnd(stripStart(text));
+  return rstrip(lstrip(text));
 }
