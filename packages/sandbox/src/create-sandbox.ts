@@ -74,9 +74,10 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Owned
 }
 
 async function createBackend(options: SandboxOptions): Promise<Backend> {
+  if (options.backend === undefined || options.backend === "auto") {
+    return createProcessBackend(await findPython(options.python));
+  }
   switch (options.backend) {
-    case undefined:
-    case "auto":
     case "process":
       return createProcessBackend(await findPython(options.python));
     case "replay":
