@@ -1,0 +1,193 @@
+/**
+ * In: values of one column. Out: Arrow data made directly from typed arrays; builders are a hundred times slower.
+ * Numbers that lie in memory as Arrow wants them are not copied. Refuses a buffer that 32-bit offsets cannot span.
+ */
+import {
+  Bool,
+  Float32,
+  Float64,
+  Int32,
+  Int64,
+  type List,
+  makeData,
+  type Struct,
+  TimestampMicrosecond,
+  Uint8,
+  Utf8,
+  type Data,
+  type DataType,
+} from "apache-arrow";
+import { listOf } from "./schema.ts";
+
+/** Offsets are int32 and the writer rounds a buffer's length up to 8 bytes in 32 bits. */
+const MAX_BUFFER_BYTES = 2 ** 31 - 8;
+
+type Maybe<T> = T | null | undefined;
+
+export function intColumn(values: readonly Maybe<number>[]): Data<Int32> {
+  const data = Int32Array.from(values, (value) => value ?? 0);
+  return makeData({ type: new Int32(), length: values.length, data, ...validity(values) });
+}
+
+export function floatColumn(values: readonly number[]): Data<Float32> {
+  const data = Float32Array.from(values);
+  return makeData({ type: new Float32(), length: values.length, nullCount: 0, data });
+}
+
+export function doubleColumn(values: readonly Maybe<number>[]): Data<Float64> {
+  const data = Float64Array.from(values, (value) => value ?? 0);
+  return makeData({ type: new Float64(), length: values.length, data, ...validity(values) });
+}
+
+/** Whole numbers up to 2^53, as int64. */
+export function longColumn(values: readonly Maybe<number>[]): Data<Int64> {
+  const data = BigInt64Array.from(values, (value) => BigInt(value ?? 0));
+  return makeData({ type: new Int64(), length: values.length, data, ...validity(values) });
+}
+
+/** Milliseconds since 1970, with a fraction; kept to the microsecond. */
+export function timeColumn(values: readonly Maybe<number>[]): Data<TimestampMicrosecond> {
+  const data = BigInt64Array.from(values, (value) => BigInt(Math.round((value ?? 0) * 1000)));
+  const type = new TimestampMicrosecond("UTC");
+  return makeData({ type, length: values.length, data, ...validity(values) });
+}
+
+export function boolColumn(values: readonly Maybe<boolean>[]): Data<Bool> {
+  const data = bits(values, (value) => value === true);
+  return makeData({ type: new Bool(), length: values.length, data, ...validity(values) });
+}
+
+/** UTF-8; a lone surrogate becomes U+FFFD, as Arrow's text must be well formed. */
+export function textColumn(values: readonly Maybe<string>[], name: string): Data<Utf8> {
+  const encoder = new TextEncoder();
+  const chunks = values.map((value) => encoder.encode(value ?? ""));
+  const { offsets, data } = joinChunks(chunks, name, Uint8Array);
+  const type = new Utf8();
+  return makeData({
+    type,
+    length: values.length,
+    valueOffsets: offsets,
+    data,
+    ...validity(values),
+  });
+}
+
+/** One text in every row. */
+export function constantColumn(value: string | null, rows: number, name: string): Data<Utf8> {
+  return textColumn(Array<string | null>(rows).fill(value), name);
+}
+
+export function intListColumn(rows: readonly Int32Array[], name: string): Data<List<Int32>> {
+  const { offsets, data } = joinChunks(rows, name, Int32Array);
+  return listColumn(
+    offsets,
+    makeData({ type: new Int32(), length: data.length, nullCount: 0, data }),
+  );
+}
+
+export function floatListColumn(rows: readonly Float32Array[], name: string): Data<List<Float32>> {
+  const { offsets, data } = joinChunks(rows, name, Float32Array);
+  return listColumn(
+    offsets,
+    makeData({ type: new Float32(), length: data.length, nullCount: 0, data }),
+  );
+}
+
+export function byteListColumn(rows: readonly Uint8Array[], name: string): Data<List<Uint8>> {
+  const { offsets, data } = joinChunks(rows, name, Uint8Array);
+  return listColumn(
+    offsets,
+    makeData({ type: new Uint8(), length: data.length, nullCount: 0, data }),
+  );
+}
+
+/** `build` gets all items of all rows, flat, and makes the child. */
+export function nestedListColumn<T, D extends DataType>(
+  rows: readonly (readonly T[])[],
+  build: (items: readonly T[]) => Data<D>,
+): Data<List<D>> {
+  const offsets = new Int32Array(rows.length + 1);
+  for (const [i, row] of rows.entries()) offsets[i + 1] = (offsets[i] ?? 0) + row.length;
+  return listColumn(offsets, build(rows.flat()));
+}
+
+/** `present` false = the whole struct is null. Children in the order of the type's fields. */
+export function structColumn(
+  type: Struct,
+  children: readonly Data[],
+  present: readonly boolean[],
+): Data<Struct> {
+  const rows = present.map((there) => (there ? true : null));
+  return makeData({ type, length: rows.length, children: [...children], ...validity(rows) });
+}
+
+function listColumn<T extends DataType>(offsets: Int32Array, child: Data<T>): Data<List<T>> {
+  const length = offsets.length - 1;
+  return makeData({ type: listOf(child.type), length, nullCount: 0, valueOffsets: offsets, child });
+}
+
+type Chunk = Int32Array | Float32Array | Uint8Array;
+
+type ChunkType<T> = {
+  new (length: number): T;
+  new (buffer: ArrayBufferLike, byteOffset: number, length: number): T;
+};
+
+/** `offsets` of the rows in `data`. Chunks that lie one behind the other in one buffer are taken as they lie. */
+export function joinChunks<T extends Chunk>(
+  chunks: readonly T[],
+  name: string,
+  type: ChunkType<T>,
+): { readonly offsets: Int32Array; readonly data: T } {
+  const offsets = new Int32Array(chunks.length + 1);
+  let total = 0;
+  for (const [i, chunk] of chunks.entries()) {
+    total += chunk.length;
+    checkBufferBytes(total * chunk.BYTES_PER_ELEMENT, name);
+    offsets[i + 1] = total;
+  }
+  const first = chunks[0];
+  if (first !== undefined && lieTogether(chunks)) {
+    return { offsets, data: new type(first.buffer, first.byteOffset, total) };
+  }
+  const data = new type(total);
+  for (const [i, chunk] of chunks.entries()) data.set(chunk, offsets[i] ?? 0);
+  return { offsets, data };
+}
+
+/** Throws RangeError when one column of one record batch is too large; the file may be of any size. */
+export function checkBufferBytes(bytes: number, name: string): void {
+  if (bytes > MAX_BUFFER_BYTES) {
+    throw new RangeError(
+      `Expected at most ${MAX_BUFFER_BYTES} bytes of ${name} in one record batch, got ${bytes}; ` +
+        "lower max_padded_tokens (datums) or the group size (trajectories)",
+    );
+  }
+}
+
+function lieTogether(chunks: readonly Chunk[]): boolean {
+  let end: number | undefined;
+  return chunks.every(({ buffer, byteOffset, byteLength }) => {
+    const follows = buffer === chunks[0]?.buffer && (end === undefined || byteOffset === end);
+    end = byteOffset + byteLength;
+    return follows;
+  });
+}
+
+function validity(values: readonly Maybe<unknown>[]): {
+  readonly nullCount: number;
+  readonly nullBitmap: Uint8Array | null;
+} {
+  const isThere = (value: unknown): boolean => value !== null && value !== undefined;
+  const nullCount = values.reduce<number>((count, value) => count + (isThere(value) ? 0 : 1), 0);
+  return { nullCount, nullBitmap: nullCount === 0 ? null : bits(values, isThere) };
+}
+
+/** One bit per value, least significant first, padded to 8 bytes. */
+function bits<T>(values: readonly T[], isSet: (value: T) => boolean): Uint8Array {
+  const out = new Uint8Array(Math.ceil(values.length / 64) * 8);
+  for (const [i, value] of values.entries()) {
+    if (isSet(value)) out[i >> 3] = (out[i >> 3] ?? 0) | (1 << (i & 7));
+  }
+  return out;
+}
