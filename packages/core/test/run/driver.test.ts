@@ -225,6 +225,8 @@ describe("failures", () => {
 });
 
 describe("callbacks", () => {
+  const rejecting: () => unknown = () => Promise.reject(new Error("broken bar"));
+
   test("progress counts each trajectory exactly once", async () => {
     const seen: string[] = [];
     const { ports } = scriptedPorts({ say: callThenAnswer });
@@ -242,7 +244,7 @@ describe("callbacks", () => {
         throw new Error("broken bar");
       },
     ],
-    ["rejects", () => Promise.reject(new Error("broken bar"))],
+    ["rejects", rejecting],
   ])("one that %s is told once and the rollout goes on", async (_, onEvent) => {
     const told: string[] = [];
     const { ports } = scriptedPorts({ say: callThenAnswer });
