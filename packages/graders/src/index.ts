@@ -1,1 +1,13 @@
-export {};
+/** Judges and graders that need I/O, written by hand, in the order in which they are used. */
+export {
+  ensurePythonEnv,
+  type PythonEnv,
+  type PythonEnvOptions,
+} from "./python-env/ensure-python-env.ts";
+export { findPython, type FoundPython } from "./python-env/find-python.ts";
+export { ensureMathVerifyEnv, type MathVerifyEnvOptions } from "./math-verify/math-verify-env.ts";
+export {
+  mathVerifyJudge,
+  type MathVerifyJudge,
+  type MathVerifyOptions,
+} from "./math-verify/math-verify-judge.ts";
