@@ -1,0 +1,109 @@
+/**
+ * SGLang behind the port: what it says of itself, how it is told to stop. The shapes are in `sglang-wire.ts`.
+ * One prompt id outside the vocabulary ends its process, so ids are checked before anything is sent (`backend.ts`).
+ */
+import { weightVersion, type SampleRequest, type WeightVersion } from "@interlace/core";
+import type { Http } from "../http.ts";
+import { fetchMetrics, readMetric } from "../prometheus.ts";
+import { fields, text, type RawSample } from "../raw-sample.ts";
+import { sendJson } from "../read-json.ts";
+import type { ConnectOptions, Server, ServerFacts, ServerLoad } from "../server.ts";
+import { trouble, type Trouble } from "../trouble.ts";
+import { chooseModel } from "./choose-model.ts";
+import { updateSglang } from "./sglang-weights.ts";
+import { postTokenize } from "./post-tokenize.ts";
+import { generateBody, parseGenerate, requestIds } from "./sglang-wire.ts";
+
+const CONTROL_MS = 30_000;
+
+export async function connectSglang(
+  http: Http,
+  options: ConnectOptions,
+  signal: AbortSignal,
+): Promise<Server | Trouble> {
+  const model = await chooseModel(http, options.model, signal);
+  if (!model.ok) return model;
+  const deterministic = await readDeterminism(http, signal);
+  const version = await readVersion(http, signal);
+  const facts: ServerFacts = {
+    kind: "sglang",
+    model: model.id,
+    vocabSize: null,
+    contextLength: model.contextLength,
+    versionSource: version === null ? "none" : "per_token",
+    weightVersion: version,
+    takesSeeds: deterministic,
+    stops: "server",
+    healthPath: "/health",
+    notes: deterministic
+      ? []
+      : [
+          {
+            line: "seeds are ignored: the server is not deterministic",
+            fix: "start SGLang with --enable-deterministic-inference, if runs must repeat",
+          },
+        ],
+  };
+  let seeds = deterministic;
+  let lora: string | null = null;
+  async function sample(
+    request: SampleRequest,
+    wireId: string,
+    abort: AbortSignal,
+  ): Promise<readonly RawSample[] | Trouble> {
+    const body = generateBody(request, wireId, seeds, lora);
+    const call = { method: "POST", path: "/generate", body, limitMs: null } as const;
+    const json = await sendJson(http, call, abort);
+    if (!json.ok) return json;
+    const raws = parseGenerate(json.value, requestIds(request, wireId));
+    return typeof raws === "string" ? trouble("incomplete", raws) : raws;
+  }
+  return {
+    facts,
+    atOnce: () => Infinity,
+    sample,
+    aborts: (request, wireId) =>
+      requestIds(request, wireId).map((rid) => ({
+        method: "POST",
+        path: "/abort_request",
+        body: JSON.stringify({ rid, abort_all: false }),
+        limitMs: CONTROL_MS,
+      })),
+    readLoad: (abort) => readLoad(http, abort),
+    dropSeeds: () => {
+      seeds = false;
+    },
+    readVersion: (abort) => readVersion(http, abort),
+    tokenize: (plain, abort) =>
+      postTokenize(http, { model: model.id, prompt: plain, add_special_tokens: false }, abort),
+    updateWeights: (update, abort) =>
+      updateSglang(http, update, abort, (next) => {
+        lora = next;
+      }),
+    close: async () => {},
+  };
+}
+
+async function readDeterminism(http: Http, signal: AbortSignal): Promise<boolean> {
+  const call = { method: "GET", path: "/server_info", limitMs: CONTROL_MS } as const;
+  const json = await sendJson(http, call, signal);
+  return json.ok && fields(json.value)["enable_deterministic_inference"] === true;
+}
+
+async function readVersion(http: Http, signal: AbortSignal): Promise<WeightVersion | null> {
+  const call = { method: "GET", path: "/model_info", limitMs: CONTROL_MS } as const;
+  const json = await sendJson(http, call, signal);
+  const name = json.ok ? text(fields(json.value)["weight_version"]) : null;
+  return name === null ? null : weightVersion(name);
+}
+
+async function readLoad(http: Http, signal: AbortSignal): Promise<ServerLoad | null> {
+  const metrics = await fetchMetrics(http, signal);
+  if (metrics === null) return null;
+  return {
+    running: readMetric(metrics, "sglang:num_running_reqs"),
+    waiting: readMetric(metrics, "sglang:num_queue_reqs"),
+    kvUsage: readMetric(metrics, "sglang:token_usage"),
+    preemptions: readMetric(metrics, "sglang:num_retracted_reqs"),
+  };
+}

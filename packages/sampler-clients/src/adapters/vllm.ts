@@ -1,0 +1,137 @@
+/**
+ * vLLM behind the port: which endpoint it offers, what it says of itself, how it is told to stop. The shapes are
+ * in `vllm-wire.ts`.
+ */
+import { weightVersion, type SampleRequest, type WeightVersion } from "@interlace/core";
+import type { Call, Http } from "../http.ts";
+import { fetchMetrics, readMetric } from "../prometheus.ts";
+import { fields, text, type RawSample } from "../raw-sample.ts";
+import { sendJson } from "../read-json.ts";
+import type { ConnectOptions, Server, ServerFacts, ServerLoad } from "../server.ts";
+import { trouble, type Trouble } from "../trouble.ts";
+import { chooseModel } from "./choose-model.ts";
+import { updateVllm } from "./vllm-weights.ts";
+import { postTokenize } from "./post-tokenize.ts";
+import { completionsBody, generateBody, parseCompletions, parseGenerate } from "./vllm-wire.ts";
+
+const GENERATE = "/inference/v1/generate";
+const COMPLETIONS = "/v1/completions";
+const CONTROL_MS = 30_000;
+/** Below it vLLM samples greedily, and greedy sampling takes n = 1 only. */
+const GREEDY_BELOW = 1e-5;
+
+export async function connectVllm(
+  http: Http,
+  options: ConnectOptions,
+  signal: AbortSignal,
+): Promise<Server | Trouble> {
+  const model = await chooseModel(http, options.model, signal);
+  if (!model.ok) return model;
+  const endpoint = await findEndpoint(http, signal);
+  if (!endpoint.ok) return endpoint;
+  const generate = endpoint.path === GENERATE;
+  // A LoRA's requests name it by `model`; then a weight feed changes the name.
+  let name = model.id;
+  const readVersion = (abort: AbortSignal): Promise<WeightVersion | null> =>
+    readWeightInfo(http, abort);
+  const version = await readVersion(signal);
+  const facts: ServerFacts = {
+    kind: "vllm",
+    model: model.id,
+    vocabSize: null,
+    contextLength: model.contextLength,
+    versionSource: generate ? "per_token" : version === null ? "none" : "per_request",
+    weightVersion: version,
+    takesSeeds: true,
+    stops: "server",
+    healthPath: "/health",
+    notes: endpoint.notes,
+  };
+  async function sample(
+    request: SampleRequest,
+    wireId: string,
+    abort: AbortSignal,
+  ): Promise<readonly RawSample[] | Trouble> {
+    const body = (generate ? generateBody : completionsBody)(request, wireId, name);
+    const path = endpoint.ok ? endpoint.path : COMPLETIONS;
+    const json = await sendJson(http, { method: "POST", path, body, limitMs: null }, abort);
+    if (!json.ok) return json;
+    const raws = (generate ? parseGenerate : parseCompletions)(json.value);
+    return typeof raws === "string" ? trouble("incomplete", raws) : raws;
+  }
+  return {
+    facts,
+    atOnce: (request) => (request.temperature < GREEDY_BELOW ? 1 : Infinity),
+    sample,
+    aborts: (_request, wireId) => [abortCall(generate, wireId)],
+    readLoad: (abort) => readLoad(http, abort),
+    readVersion,
+    tokenize: (plain, abort) =>
+      postTokenize(http, { model: model.id, prompt: plain, add_special_tokens: false }, abort),
+    updateWeights: (update, abort) =>
+      updateVllm(http, update, abort, (next) => {
+        name = next;
+      }),
+    close: async () => {},
+  };
+}
+
+/** Only the ids that the server itself gave work: the client's own name does nothing. */
+function abortCall(generate: boolean, wireId: string): Call {
+  const id = generate ? `generate-tokens-${wireId}` : `cmpl-${wireId}-0`;
+  return {
+    method: "POST",
+    path: "/inference/v1/abort_requests",
+    body: JSON.stringify({ request_ids: [id] }),
+    limitMs: CONTROL_MS,
+  };
+}
+
+type Endpoint = {
+  readonly ok: true;
+  readonly path: typeof GENERATE | typeof COMPLETIONS;
+  readonly notes: ServerFacts["notes"];
+};
+
+/** An empty body is refused by validation where the endpoint exists, and before anything runs. */
+async function findEndpoint(http: Http, signal: AbortSignal): Promise<Endpoint | Trouble> {
+  const call: Call = { method: "POST", path: GENERATE, body: "{}", limitMs: CONTROL_MS };
+  const reply = await http.send(call, signal);
+  if (!reply.ok) return reply;
+  const { status } = reply;
+  if (status === 400 || status === 422) return { ok: true, path: GENERATE, notes: [] };
+  if (status === 403) {
+    const note = {
+      line: "scale-out endpoints are off: /v1/completions is used, without weight versions per token",
+      fix: "restart vLLM with --enable-scale-out",
+    };
+    return { ok: true, path: COMPLETIONS, notes: [note] };
+  }
+  if (status === 404 || status === 405) {
+    const line = `no ${GENERATE}: /v1/completions is used, without weight versions per token`;
+    return { ok: true, path: COMPLETIONS, notes: [{ line, fix: null }] };
+  }
+  const json = await sendJson(http, call, signal);
+  return json.ok
+    ? trouble("server_error", `${http.url}${GENERATE} answered 200 to an empty request`)
+    : json;
+}
+
+/** Dev mode only; 404 elsewhere. */
+async function readWeightInfo(http: Http, signal: AbortSignal): Promise<WeightVersion | null> {
+  const call: Call = { method: "GET", path: "/weight_info", limitMs: CONTROL_MS };
+  const json = await sendJson(http, call, signal);
+  const name = json.ok ? text(fields(json.value)["weight_version"]) : null;
+  return name === null ? null : weightVersion(name);
+}
+
+async function readLoad(http: Http, signal: AbortSignal): Promise<ServerLoad | null> {
+  const metrics = await fetchMetrics(http, signal);
+  if (metrics === null) return null;
+  return {
+    running: readMetric(metrics, "vllm:num_requests_running"),
+    waiting: readMetric(metrics, "vllm:num_requests_waiting"),
+    kvUsage: readMetric(metrics, "vllm:kv_cache_usage_perc"),
+    preemptions: readMetric(metrics, "vllm:num_preemptions_total"),
+  };
+}

@@ -1,0 +1,282 @@
+/**
+ * The composition: split → retry → replicas → limit → adapter, after a handshake with every server. In: options and
+ * what the run will ask for. Out: the port, its identity, the table, the weight feed – or one line that says what to
+ * fix. The only file of this package that reads the environment, the clock and files.
+ */
+import { randomBytes } from "node:crypto";
+import type { Sampler, SamplerIdentity, WeightFeed, WeightVersion } from "@interlace/core";
+import { openBackend } from "./backend.ts";
+import { problem, refuse, type Answer, type Refusal } from "./handshake/answer.ts";
+import { biasWarnings, type Sampling } from "./handshake/bias.ts";
+import { shakeHands, type Shaken } from "./handshake/handshake.ts";
+import { openHttp, type Http, type TlsOptions } from "./http.ts";
+import { sleep } from "./link-signal.ts";
+import {
+  samplerOptionsSchema,
+  type SamplerOptions,
+  type SamplerOptionsInput,
+} from "./sampler-options.ts";
+import type { SamplerTokenizer } from "./server.ts";
+import { feedWeights, type Fed } from "./weight-feed.ts";
+import { followLoad } from "./wrappers/adaptive-limit.ts";
+import { limitRequests } from "./wrappers/limit.ts";
+import { spreadOver } from "./wrappers/replicas.ts";
+import { retryRequests, type Retry } from "./wrappers/retry.ts";
+import { sampleParts } from "./wrappers/split.ts";
+
+export type SamplerContext = {
+  /** Compared with the server's, and the text bridge of TGI; null = neither. */
+  readonly tokenizer: SamplerTokenizer | null;
+  readonly sampling: Sampling;
+  readonly maxTrajectoryTokens: number;
+  readonly maxAssistantTokens: number;
+  /** Default: the process's own. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly random?: () => number;
+  /** Milliseconds, monotonic. */
+  readonly now?: () => number;
+  readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly onRetry?: (retry: Retry) => void;
+};
+
+export type SamplerClient = AsyncDisposable & {
+  readonly ok: true;
+  readonly sampler: Sampler;
+  readonly identity: SamplerIdentity;
+  /** One table per server. */
+  readonly tables: readonly { readonly url: string; readonly answers: readonly Answer[] }[];
+  /** Where the configuration biases the learner, one line each with the fix. */
+  readonly warnings: readonly string[];
+  /** null = this kind cannot load weights while it runs. */
+  readonly feed: WeightFeed | null;
+};
+
+/** Rejects with a ZodError for options that are none, with the signal's reason on abort; else resolves. */
+export async function createSampler(
+  input: SamplerOptionsInput,
+  context: SamplerContext,
+  signal: AbortSignal,
+): Promise<SamplerClient | Refusal> {
+  const options = samplerOptionsSchema.parse(input);
+  const key = readKey(options, context.env ?? process.env);
+  if (typeof key !== "string" && key !== null) return refuse(options.urls[0]!, [], key);
+  const tls = await readTls(options);
+  const wires = options.urls.map((url) =>
+    openHttp({ url, headers: headersOf(options, key), ...tls }),
+  );
+  const nextId = nameRequests(
+    context.random === undefined ? randomBytes(4).toString("hex") : "test0000",
+  );
+  const retry = retryOptions(options, context);
+  const results = await Promise.all(
+    wires.map((http) =>
+      shakeHands(http, { ...handshakeOptions(options, context), retry, nextId }, signal),
+    ),
+  );
+  const refused = results.find((result) => !result.ok) ?? disagreement(results.filter((r) => r.ok));
+  const shaken = results.filter((result) => result.ok);
+  if (refused !== null && refused !== undefined && !refused.ok) {
+    await Promise.all(shaken.map(({ server }) => server.close()));
+    return refused;
+  }
+  return compose(wires, shaken, options, context, nextId);
+}
+
+function compose(
+  wires: readonly Http[],
+  shaken: readonly Shaken[],
+  options: SamplerOptions,
+  context: SamplerContext,
+  nextId: () => string,
+): SamplerClient {
+  const identity = identityOf(shaken, options);
+  const now = context.now ?? (() => performance.now());
+  const closing = new AbortController();
+  const version: { current: WeightFeed | null } = { current: null };
+  const known = (): WeightVersion | null => version.current?.current() ?? identity.weightVersion;
+  const fed: readonly Fed[] = shaken.map(({ url, server, vocabSize, logprobKind }, index) => {
+    const backend = openBackend(wires[index]!, server, {
+      vocabSize,
+      logprobKind,
+      nextId,
+      version: known,
+    });
+    const follow = options.adaptive
+      ? followLoad({
+          start: Math.min(ADAPTIVE_START, options.maxInFlight),
+          max: options.maxInFlight,
+          everyMs: ADAPTIVE_MS,
+          now,
+          readLoad: () => server.readLoad(closing.signal),
+        })
+      : null;
+    const limited = limitRequests(backend, {
+      limit: () => follow?.limit() ?? options.maxInFlight,
+      sampleMs: options.sampleTimeoutSeconds * 1000,
+      onGrant: (inFlight) => follow?.onGrant(inFlight),
+    });
+    return { url, server, limited };
+  });
+  const one = fed.length === 1 ? fed[0]!.limited : null;
+  const spread =
+    one ??
+    spreadOver(
+      fed.map(({ limited }) => limited),
+      { ...REPLICAS, now },
+    );
+  const retried = retryRequests(spread, retryOptions(options, context));
+  const feed = feedWeights(fed, {
+    mode: options.updates,
+    form: options.weights,
+    first: identity.weightVersion,
+  });
+  version.current = feed;
+  const sampler: Sampler = {
+    identity: () => Promise.resolve({ ...identity, weightVersion: known() }),
+    sample: (request, signal) =>
+      sampleParts(
+        retried,
+        request,
+        Math.min(...fed.map(({ server }) => server.atOnce(request))),
+        signal,
+      ),
+  };
+  return {
+    ok: true,
+    sampler,
+    identity,
+    tables: shaken.map(({ url, answers }) => ({ url, answers })),
+    warnings: biasWarnings(options.kind, identity.logprobKind, context.sampling),
+    feed,
+    [Symbol.asyncDispose]: async () => {
+      closing.abort();
+      await Promise.all(fed.map(({ server }) => server.close()));
+    },
+  };
+}
+
+const ADAPTIVE_START = 64;
+/** Not oftener: a llama.cpp whose metrics are read every second never notices a closed socket. */
+const ADAPTIVE_MS = 3_000;
+const REPLICAS = { loadFactor: 1.5, faults: 5, openMs: 2_000 };
+
+function handshakeOptions(
+  options: SamplerOptions,
+  context: SamplerContext,
+): Omit<Parameters<typeof shakeHands>[1], "retry" | "nextId"> {
+  return {
+    kind: options.kind,
+    connect: {
+      model: options.model,
+      codec: context.tokenizer,
+      sleep: context.sleep ?? sleep,
+    },
+    tokenizer: context.tokenizer,
+    vocabSize: options.vocabSize,
+    sampling: context.sampling,
+    maxTrajectoryTokens: context.maxTrajectoryTokens,
+    maxAssistantTokens: context.maxAssistantTokens,
+    apiKeyEnv: options.apiKeyEnv,
+    sampleMs: options.sampleTimeoutSeconds * 1000,
+  };
+}
+
+function retryOptions(
+  options: SamplerOptions,
+  context: SamplerContext,
+): Parameters<typeof retryRequests>[1] {
+  const { attempts, baseSeconds, maxSeconds, budget } = options.retry;
+  return {
+    attempts,
+    baseMs: baseSeconds * 1000,
+    maxMs: maxSeconds * 1000,
+    budget,
+    random: context.random ?? Math.random,
+    sleep: context.sleep ?? sleep,
+    ...(context.onRetry === undefined ? {} : { onRetry: context.onRetry }),
+  };
+}
+
+/** `xxxxxxxx-nnnnnnnn`: unique among clients, of fixed width, as aborting matches by prefix somewhere. */
+function nameRequests(nonce: string): () => string {
+  let count = 0;
+  return () => {
+    count += 1;
+    return `${nonce}-${count.toString(16).padStart(8, "0")}`;
+  };
+}
+
+function readKey(
+  options: SamplerOptions,
+  env: Readonly<Record<string, string | undefined>>,
+): string | null | Answer {
+  if (options.apiKeyEnv === null) return null;
+  const key = env[options.apiKeyEnv];
+  if (key !== undefined && key !== "") return key;
+  return problem("API key", `$${options.apiKeyEnv} is not set`, `export ${options.apiKeyEnv}=…`);
+}
+
+function headersOf(options: SamplerOptions, key: string | null): Record<string, string> {
+  if (key === null) return { ...options.headers };
+  const header: Record<string, string> =
+    options.kind === "tinker" ? { "x-api-key": key } : { authorization: `Bearer ${key}` };
+  return { ...header, ...options.headers };
+}
+
+async function readTls(options: SamplerOptions): Promise<{ readonly tls?: TlsOptions }> {
+  const { tls } = options;
+  if (tls === undefined) return {};
+  const read = async (path: string | undefined): Promise<string | null> =>
+    path === undefined ? null : Bun.file(path).text();
+  const [ca, cert, key] = await Promise.all([
+    read(tls.caFile),
+    read(tls.certFile),
+    read(tls.keyFile),
+  ]);
+  return {
+    tls: {
+      verify: tls.verify,
+      ...(ca === null ? {} : { ca }),
+      ...(cert === null ? {} : { cert }),
+      ...(key === null ? {} : { key }),
+      ...(tls.serverName === undefined ? {} : { serverName: tls.serverName }),
+    },
+  };
+}
+
+/** Replicas are one model: what they say must agree. null = it does. */
+function disagreement(shaken: readonly Shaken[]): Refusal | null {
+  const [first, ...others] = shaken;
+  if (first === undefined) return null;
+  for (const other of others) {
+    const [ours, theirs] = [describe(first), describe(other)];
+    if (ours === theirs) continue;
+    const seen = `${first.url} has ${ours}, ${other.url} has ${theirs}`;
+    return refuse(
+      other.url,
+      other.answers,
+      problem("replicas", seen, "give URLs of one model, started alike"),
+    );
+  }
+  return null;
+}
+
+function describe({ server, vocabSize, logprobKind }: Shaken): string {
+  return `model ${server.facts.model}, ${vocabSize} rows, ${logprobKind} logprobs`;
+}
+
+function identityOf(shaken: readonly Shaken[], options: SamplerOptions): SamplerIdentity {
+  const [first] = shaken as readonly [Shaken, ...Shaken[]];
+  const lengths = shaken.map(({ server }) => server.facts.contextLength).filter((n) => n !== null);
+  const { facts } = first.server;
+  return {
+    kind: options.kind,
+    model: facts.model,
+    vocabSize: first.vocabSize,
+    contextLength: lengths.length === 0 ? null : Math.min(...lengths),
+    logprobKind: first.logprobKind,
+    honoursSeed: shaken.every(({ honoursSeed }) => honoursSeed),
+    versionSource: facts.versionSource,
+    weightVersion: facts.weightVersion,
+  };
+}
