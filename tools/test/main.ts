@@ -26,6 +26,7 @@ function allSteps(): readonly Step[] {
     check("format", [bun, "fmt", "--check"]),
     check("lint", [bun, "node_modules/oxlint/bin/oxlint", "--type-aware", "--deny-warnings"]),
     check("types", [bun, "check", "--no-script"]),
+    bunTests("tools", "tools/test/own"),
     bunTests("guards", "tools/test/guards"),
     ...typescript
       .filter(({ folder }) => hasFile(folder, "**/*.test.ts"))
