@@ -131,7 +131,15 @@ export { aimeIntegerJudge } from "./reward/aime-integer.ts";
 export { boxedGrader } from "./reward/boxed-grader.ts";
 export { scoreGrade, type Score } from "./reward/score.ts";
 export { shapeReward, SHAPINGS, type Activity, type Shaping } from "./reward/shaping.ts";
-export { groupCentred, isDegenerate, type AdvantageEstimator } from "./advantage/group-centred.ts";
+export { groupCentred, isDegenerate } from "./advantage/group-centred.ts";
+export {
+  createEstimator,
+  ESTIMATOR_NAMES,
+  type AdvantageEstimator,
+  type EstimatorName,
+  type EstimatorOptions,
+  type Rewards,
+} from "./advantage/estimator.ts";
 export type { Command } from "./rollout/command.ts";
 export { messagesOf, type Message } from "./rollout/messages.ts";
 export type { Plan } from "./rollout/plan.ts";
@@ -159,6 +167,7 @@ export {
   type PackingLimits,
 } from "./datum/micro-batches.ts";
 export {
+  allocateArena,
   prepareStep,
   projectMicroBatch,
   type ScoredTrajectory,

@@ -3,28 +3,43 @@
  * Refuses to know: what a reward stands for; it never divides by a standard deviation (rollout.md §8).
  */
 
-/** Rewards of one group in, one advantage per member out: null stays null. */
-export type AdvantageEstimator = (
-  rewards: readonly (number | null)[],
-) => readonly (number | null)[];
-
 /** No signal: all scored rewards are equal. True as well for one scored member, and for none. */
 export function isDegenerate(rewards: readonly (number | null)[]): boolean {
-  const scored = rewards.filter((reward) => reward !== null);
+  const scored = scoredOf(rewards);
   return scored.every((reward) => reward === scored[0]);
 }
 
 /** [group_size] → [group_size]. The mean is over scored members; a degenerate group gets exactly 0. */
 export function groupCentred(rewards: readonly (number | null)[]): (number | null)[] {
-  const scored = rewards.filter((reward) => reward !== null);
-  // Decided on the rewards, not on differences: the mean of equal values can miss them by one ulp.
-  const centre = isDegenerate(rewards) ? null : mean(scored);
-  return rewards.map((reward) => {
-    if (reward === null) return null;
-    return centre === null ? 0 : reward - centre;
+  return mapScored(rewards, (scored) => {
+    const centre = mean(scored);
+    return (reward) => reward - centre;
   });
 }
 
-function mean(values: readonly number[]): number {
+/**
+ * Shared by the estimators: `prepare` sees the scored rewards of a group that has a signal. Decided on the
+ * rewards, not on differences: the mean of equal values can miss them by one ulp.
+ */
+export function mapScored(
+  rewards: readonly (number | null)[],
+  prepare: (scored: readonly number[]) => (reward: number) => number,
+): (number | null)[] {
+  const estimate = isDegenerate(rewards) ? () => 0 : prepare(scoredOf(rewards));
+  return rewards.map((reward) => (reward === null ? null : estimate(reward)));
+}
+
+export function scoredOf(rewards: readonly (number | null)[]): number[] {
+  return rewards.filter((reward) => reward !== null);
+}
+
+export function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+/** Bessel's correction, as torch.std has it by default; needs two values. */
+export function sampleStd(values: readonly number[]): number {
+  const centre = mean(values);
+  const squares = values.reduce((sum, value) => sum + (value - centre) ** 2, 0);
+  return Math.sqrt(squares / (values.length - 1));
 }

@@ -2,16 +2,18 @@
  * In: the complete groups of one step. Out: every trajectory with its score and advantage, which of them give
  * a datum, why the others do not, and the micro-batches. Refuses to know files, learners and metrics.
  */
-import { groupCentred, type AdvantageEstimator } from "../advantage/group-centred.ts";
+import { createEstimator, type AdvantageEstimator, type Rewards } from "../advantage/estimator.ts";
 import { scoreGrade, type Score } from "../reward/score.ts";
 import { isGraded, trajectoryIndex, type GradedMember, type Group } from "../rollout/group.ts";
 import {
   allocateArrays,
+  clearArrays,
   datumLength,
   findNoDatumReason,
   projectDatum,
   sliceArrays,
   type Datum,
+  type DatumArrays,
   type NoDatumReason,
 } from "./datum.ts";
 import { packMicroBatches, type MicroBatch, type PackingLimits } from "./micro-batches.ts";
@@ -58,7 +60,7 @@ export type StepDatumsOptions = {
   readonly packing?: PackingLimits;
   /** Absent = ±1 by grade. */
   readonly score?: (member: GradedMember, group: Group) => Score | null;
-  /** Absent = reward minus the mean of the group. */
+  /** Sees the whole batch, by group. Absent = reward minus the mean of the group. */
   readonly estimate?: AdvantageEstimator;
 };
 
@@ -70,7 +72,12 @@ export function prepareStep(groups: readonly Group[], options: StepDatumsOptions
       throw new Error(`Expected one group per question index, got two for ${group.question}`);
     }
   }
-  const trajectories = ordered.flatMap((group) => scoreGroup(group, options));
+  const scoredGroups = ordered.map((group) => scoreGroup(group, options));
+  const rewards = scoredGroups.map(({ scores }) => scores.map((score) => score?.reward ?? null));
+  const advantages = (options.estimate ?? createEstimator("group_centred"))(rewards);
+  const trajectories = scoredGroups.flatMap((each, i) =>
+    joinAdvantages(each, rewards[i] ?? [], advantages[i] ?? [], options.maxContextTokens),
+  );
   const datums = trajectories.filter(isTrained);
   const scored = trajectories.filter(({ score }) => score !== null).length;
   const lengths = datums.map(({ member }) => datumLength(member));
@@ -79,8 +86,16 @@ export function prepareStep(groups: readonly Group[], options: StepDatumsOptions
   return { trajectories, datums, microBatches, scored, maxContextTokens: options.maxContextTokens };
 }
 
-/** Datums of one micro-batch in packing order; their arrays lie one behind the other in shared memory. */
-export function projectMicroBatch(step: StepDatums, { items }: MicroBatch): readonly Datum[] {
+/**
+ * Datums of one micro-batch in packing order; their arrays lie one behind the other in one piece of memory:
+ * the beginning of `arena`, whose content is lost, or new memory when it is absent. Fresh pages cost more than
+ * the copying, so who is done with a batch before it asks for the next one gives an arena.
+ */
+export function projectMicroBatch(
+  step: StepDatums,
+  { items }: MicroBatch,
+  arena?: DatumArrays,
+): readonly Datum[] {
   const sources = items.map((index) => {
     const source = step.datums[index];
     if (source === undefined) {
@@ -89,11 +104,12 @@ export function projectMicroBatch(step: StepDatums, { items }: MicroBatch): read
     return source;
   });
   const lengths = sources.map(({ member }) => datumLength(member));
-  const arena = allocateArrays(lengths.reduce((sum, length) => sum + length, 0));
+  const total = lengths.reduce((sum, length) => sum + length, 0);
+  const memory = arena === undefined ? allocateArrays(total) : clearArrays(arena, total);
   let at = 0;
   return sources.map(({ group, member, advantage }, i) => {
     const end = at + (lengths[i] ?? 0);
-    const into = sliceArrays(arena, at, end);
+    const into = sliceArrays(memory, at, end);
     at = end;
     try {
       return projectDatum(member, advantage, step.maxContextTokens, into);
@@ -108,11 +124,26 @@ export function projectMicroBatch(step: StepDatums, { items }: MicroBatch): read
   });
 }
 
+/** An arena that holds any micro-batch of the step. */
+export function allocateArena(step: StepDatums): DatumArrays {
+  const lengths = step.datums.map(({ member }) => datumLength(member));
+  const totals = step.microBatches.map(({ items }) =>
+    items.reduce((sum, index) => sum + (lengths[index] ?? 0), 0),
+  );
+  return allocateArrays(totals.reduce((most, total) => Math.max(most, total), 0));
+}
+
 export function isTrained(trajectory: ScoredTrajectory): trajectory is TrainedTrajectory {
   return trajectory.noDatum === null;
 }
 
-function scoreGroup(group: Group, options: StepDatumsOptions): ScoredTrajectory[] {
+type ScoredGroup = {
+  readonly group: Group;
+  readonly members: readonly GradedMember[];
+  readonly scores: readonly (Score | null)[];
+};
+
+function scoreGroup(group: Group, options: StepDatumsOptions): ScoredGroup {
   const score = options.score ?? ((member) => scoreGrade(member.phase.grade));
   const members = group.members.map((member) => {
     if (isGraded(member)) return member;
@@ -120,9 +151,15 @@ function scoreGroup(group: Group, options: StepDatumsOptions): ScoredTrajectory[
       `Expected complete groups, got member ${member.index} of question ${group.question}: ${member.phase.type}`,
     );
   });
-  const scores = members.map((member) => score(member, group));
-  const rewards = scores.map((each) => each?.reward ?? null);
-  const advantages = (options.estimate ?? groupCentred)(rewards);
+  return { group, members, scores: members.map((member) => score(member, group)) };
+}
+
+function joinAdvantages(
+  { group, members, scores }: ScoredGroup,
+  rewards: Rewards,
+  advantages: Rewards,
+  maxContextTokens: number,
+): ScoredTrajectory[] {
   if (advantages.length !== rewards.length) {
     throw new Error(
       `Expected ${rewards.length} advantages of question ${group.question}, got ${advantages.length}`,
@@ -147,7 +184,7 @@ function scoreGroup(group: Group, options: StepDatumsOptions): ScoredTrajectory[
       advantage,
       groupMean,
       groupScored: known.length,
-      noDatum: findNoDatumReason(member, advantage, options.maxContextTokens),
+      noDatum: findNoDatumReason(member, advantage, maxContextTokens),
     };
   });
 }

@@ -70,7 +70,9 @@ function checkAdvantage(row: DatumRow, facts: DatumFacts, at: Where, out: Report
   const size = facts.groupSize;
   const scored = Number.isInteger(groupScored) && groupScored >= 1 && groupScored <= size;
   out.expect("group_stats", scored, { ...at, column: "group_scored" }, `1 to ${size}`, groupScored);
-  if (facts.advantageEstimator !== "group_centred") return;
+  // Others need the whole batch: the step check computes them again.
+  if (facts.advantageEstimator !== "group_centred" && facts.advantageEstimator !== "dr_grpo")
+    return;
   const expected = Math.fround(reward - groupMean);
   const seen = row.advantages[row.lossMask.indexOf(1)];
   const place = { ...at, column: "advantages" };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { prepareStep, projectMicroBatch } from "../../src/index.ts";
+import { allocateArena, allocateArrays, prepareStep, projectMicroBatch } from "../../src/index.ts";
 import { handGroup, handMember, NO_BOX, RIGHT, UNSCORED, WRONG } from "../support/hand-built.ts";
 
 const turn = (...sampled: number[]) => [{ before: [1, 2], sampled }];
@@ -62,6 +62,18 @@ describe("a step", () => {
     expect(short?.targetTokens.byteOffset).toBe(16);
   });
 
+  test("projects the same into memory that was used before", () => {
+    const [batch] = step.microBatches;
+    if (batch === undefined) throw new Error("one batch");
+    const arena = allocateArena(step);
+    expect(arena.inputTokens.length).toBe(6);
+    for (const array of Object.values(arena)) array.fill(9);
+    expect(projectMicroBatch(step, batch, arena)).toEqual(projectMicroBatch(step, batch));
+    expect(() => projectMicroBatch(step, batch, allocateArrays(5))).toThrow(
+      "Expected memory for 6 positions, got 5",
+    );
+  });
+
   test("without any datum has no micro-batch, even when nothing is scored", () => {
     const lost = handGroup(0, [{ turns: turn(3), grade: UNSCORED }]);
     const empty = prepareStep([lost], { maxContextTokens: 100 });
@@ -78,7 +90,7 @@ describe("a step", () => {
         correct: false,
         answer: null,
       }),
-      estimate: (rewards) => rewards.map((reward) => (reward ?? 0) * 10),
+      estimate: (groups) => groups.map((rewards) => rewards.map((reward) => (reward ?? 0) * 10)),
     });
     expect(other.trajectories.map(({ advantage }) => advantage)).toEqual([0, 10, 20]);
     expect(other.datums.length).toBe(2);
@@ -101,11 +113,11 @@ describe("refused", () => {
       ],
     };
     expect(() => prepareStep([live], options)).toThrow("got member 0 of question 0: sampling");
-    expect(() => prepareStep([mixed], { ...options, estimate: () => [1] })).toThrow(
+    expect(() => prepareStep([mixed], { ...options, estimate: () => [[1]] })).toThrow(
       "Expected 3 advantages of question 0, got 1",
     );
-    expect(() => prepareStep([mixed], { ...options, estimate: (r) => r.map(() => null) })).toThrow(
-      "Expected an advantage of member 0 of question 0",
-    );
+    expect(() =>
+      prepareStep([mixed], { ...options, estimate: (g) => g.map((r) => r.map(() => null)) }),
+    ).toThrow("Expected an advantage of member 0 of question 0");
   });
 });
