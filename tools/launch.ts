@@ -7,25 +7,24 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isatty } from "node:tty";
-import { installWorkspace, requirePinnedBun, ROOT, say, SetupError } from "./workspace.ts";
-
-/**
- * Bun carries out at most this many HTTP requests at once, 256 unless told; the rest wait in
- * line, which would starve a batch of 512 × 16 trajectories. It is read when Bun starts, as a
- * 16-bit number: 65536 would mean 256 again. How many run is the sampler's own limit.
- */
-const MAX_HTTP_REQUESTS = "65535";
+import {
+  commandEnvironment,
+  installWorkspace,
+  requirePinnedBun,
+  ROOT,
+  say,
+  SetupError,
+} from "./workspace.ts";
 
 async function main(): Promise<void> {
   requirePinnedBun();
   await installWorkspace("run");
   const command = [join(ROOT, "apps/cli/src/main.ts"), ...process.argv.slice(2)];
-  const env = { BUN_CONFIG_MAX_HTTP_REQUESTS: MAX_HTTP_REQUESTS, ...process.env };
   if (process.execve === undefined) {
     throw new SetupError(`Expected Linux or macOS, this is ${process.platform}; use a container`);
   }
-  if (hasForegroundTerminal()) await runBesideTerminal(command, env);
-  else process.execve(process.execPath, [process.execPath, ...command], env); // the same pid goes on
+  if (hasForegroundTerminal()) await runBesideTerminal(command);
+  else process.execve(process.execPath, [process.execPath, ...command], commandEnvironment()); // the same pid goes on
 }
 
 /**
@@ -33,12 +32,9 @@ async function main(): Promise<void> {
  * pass on theirs, so that a command in this process's place would count two. As a child it has
  * the terminal's own, once, and this process keeps the copies.
  */
-async function runBesideTerminal(
-  command: readonly string[],
-  env: Readonly<Record<string, string | undefined>>,
-): Promise<void> {
+async function runBesideTerminal(command: readonly string[]): Promise<void> {
   const child = Bun.spawn([process.execPath, ...command], {
-    env,
+    env: commandEnvironment(),
     stdin: "inherit",
     stdout: "inherit",
     stderr: "inherit",

@@ -85,6 +85,18 @@ export async function installWorkspace(scope: InstallScope): Promise<void> {
   });
 }
 
+/**
+ * Bun carries out at most this many HTTP requests at once, 256 unless told; the rest wait in
+ * line, which would starve a batch of 512 × 16 trajectories. It is read when Bun starts, as a
+ * 16-bit number: 65536 would mean 256 again. How many run is the sampler's own limit.
+ */
+const MAX_HTTP_REQUESTS = "65535";
+
+/** The environment in which our programs run; what its user has set goes before. */
+export function commandEnvironment(): Record<string, string | undefined> {
+  return { BUN_CONFIG_MAX_HTTP_REQUESTS: MAX_HTTP_REQUESTS, ...process.env };
+}
+
 function isInstalled(scope: InstallScope): boolean {
   if (!existsSync(join(ROOT, "node_modules")) || !existsSync(join(ROOT, "apps/cli/node_modules"))) {
     return false;

@@ -55,10 +55,21 @@ describe.each(folders)("%s/package.json", (folder) => {
   });
 });
 
-test("Python requirements of the tests are pinned to one release each", () => {
-  const lines = read("tools/test/requirements.txt").split("\n");
-  const loose = lines.filter((line) => line !== "" && !/^(#|[a-z0-9-]+==[\w.]+$)/.test(line));
-  expect(loose).toEqual([]);
+test("Python requirements name one release each, and the same one everywhere", () => {
+  const files = trackedFiles.filter((path) => /(^|\/)requirements[\w-]*\.txt$/.test(path));
+  const lines = files.flatMap((path) =>
+    read(path)
+      .split("\n")
+      .filter((line) => line !== "" && !line.startsWith("#"))
+      .map((line) => ({ path, line })),
+  );
+  expect(lines.filter(({ line }) => !/^[\w-]+==[\w.]+$/.test(line))).toEqual([]);
+  const releases = new Map<string, Set<string>>();
+  for (const { line } of lines) {
+    const [name = "", release = ""] = line.toLowerCase().replaceAll("_", "-").split("==");
+    releases.set(name, (releases.get(name) ?? new Set()).add(release));
+  }
+  expect([...releases].filter(([, each]) => each.size > 1)).toEqual([]);
 });
 
 test("every script starts a file that is there", () => {
