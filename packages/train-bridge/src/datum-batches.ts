@@ -3,7 +3,9 @@
  * so memory holds one. Rows: by micro-batch and packing order. Advantages stay unscaled; the learner multiplies.
  */
 import {
+  allocateArena,
   projectMicroBatch,
+  type Datum,
   type MicroBatch,
   type StepDatums,
   type TrainedTrajectory,
@@ -29,12 +31,19 @@ import type { StepContext } from "./step-context.ts";
 /** A schema and its batches, made when asked for. */
 export type ArrowTable = { readonly schema: Schema; readonly batches: Iterable<RecordBatch> };
 
-export function datumTable(step: StepDatums, context: StepContext): ArrowTable {
+/** `reused` memory: a batch is valid until the next is asked for, and the step costs the memory of one. */
+export function datumTable(
+  step: StepDatums,
+  context: StepContext,
+  memory: "fresh" | "reused" = "fresh",
+): ArrowTable {
   const schema = tableSchema("datums", metadataToMap("datums", context.facts, step.scored));
   const batches = {
     *[Symbol.iterator]() {
+      const arena = memory === "reused" ? allocateArena(step) : undefined;
       for (const [index, batch] of step.microBatches.entries()) {
-        yield microBatchRows(step, context, schema, batch, index);
+        const datums = projectMicroBatch(step, batch, arena);
+        yield microBatchRows(step, context, schema, datums, batch, index);
       }
     },
   };
@@ -45,10 +54,10 @@ function microBatchRows(
   step: StepDatums,
   context: StepContext,
   schema: Schema,
+  datums: readonly Datum[],
   batch: MicroBatch,
   index: number,
 ): RecordBatch {
-  const datums = projectMicroBatch(step, batch);
   const rows = batch.items.flatMap((item) => step.datums[item] ?? []);
   const count = rows.length;
   const ints = (name: "inputTokens" | "targetTokens" | "turnEnds", column: string) =>

@@ -12,7 +12,7 @@ export async function writeDatums(
   step: StepDatums,
   context: StepContext,
 ): Promise<number> {
-  return writeAtomic(path, encodeIpc(datumTable(step, context), "file"));
+  return writeAtomic(path, encodeIpc(datumTable(step, context, "reused"), "file"));
 }
 
 /** `trajectories.arrow`: an Arrow IPC file, one record batch per group. Bytes written; rejects as `writeAtomic`. */

@@ -103,6 +103,21 @@ export function allocateArrays(length: number): DatumArrays {
   };
 }
 
+/** The first `length` positions of the same memory, ready to be projected into. */
+export function clearArrays(arrays: DatumArrays, length: number): DatumArrays {
+  if (arrays.inputTokens.length < length) {
+    throw new RangeError(
+      `Expected memory for ${length} positions, got ${arrays.inputTokens.length}`,
+    );
+  }
+  const cleared = sliceArrays(arrays, 0, length);
+  // Tokens are written at every position; these only where something was sampled.
+  cleared.oldLogprobs.fill(0);
+  cleared.advantages.fill(0);
+  cleared.lossMask.fill(0);
+  return cleared;
+}
+
 /** Positions `[start, end)` of the same memory. */
 export function sliceArrays(arrays: DatumArrays, start: number, end: number): DatumArrays {
   return {
