@@ -204,4 +204,10 @@ export { checkAnswer, checkSequence } from "./run/check-answer.ts";
 export { collect, type Batch, type CollectOptions } from "./run/collect.ts";
 export type { Ports } from "./run/issue.ts";
 export { rollout, type RolloutOptions } from "./run/rollout.ts";
+export {
+  selectGroups,
+  type CarriedGroup,
+  type SelectOptions,
+  type Selection,
+} from "./run/select.ts";
 export { continuous, rounds, SCHEDULES, type Schedule, type ScheduleName } from "./run/schedule.ts";
