@@ -58,30 +58,37 @@ export function fitObservation(
     return { excess: Math.max(over, delta.length - room), delta };
   };
 
-  const cap = Math.min(limits.maxToolResponseTokens, room);
-  if (!isClearlyOver(protocol, content, cap)) {
+  // Code units a token takes near the end of the content: where the search begins.
+  let density = overflowDensity(protocol, content, limits.maxToolResponseTokens);
+  if (density === null) {
     const { excess, delta } = attempt(content);
     if (excess <= 0 && delta !== null) return { fits: true, content, delta, truncated: false };
+    density = content.length / (limits.maxToolResponseTokens + excess);
   }
-  return longestTail(content, cap, attempt);
+  return longestTail(content, Math.min(limits.maxToolResponseTokens, room) * density, attempt);
 }
 
 /**
- * Doubles a tail of the content until it is far over the cap (so the whole is over, too: a cut
- * changes the tokens next to it only), or until it would be the whole, which is then worth encoding.
+ * Doubles a tail of the content until it is far over the limit (so the whole is over, too: a cut
+ * changes the tokens next to it only), and gives that tail's code units per token. null = the tail
+ * would become the whole, which is then worth encoding.
  */
-function isClearlyOver(protocol: Protocol, content: string, cap: number): boolean {
-  const far = cap + (cap >> 3) + 32;
-  for (let size = 4 * cap + 64; size < content.length; size *= 2) {
-    if (protocol.countPlain(tailOf(content, size)) > far) return true;
+function overflowDensity(protocol: Protocol, content: string, limit: number): number | null {
+  const far = limit + (limit >> 3) + 32;
+  for (let size = 4 * limit + 64; size < content.length; size *= 2) {
+    const count = protocol.countPlain(tailOf(content, size));
+    if (count > far) return size / count;
   }
-  return false;
+  return null;
 }
 
-/** Gallops from the end, then narrows between the longest tail that fits and the shortest that does not. */
+/**
+ * Gallops from a tail of about `expected` code units, then narrows between the longest tail that fits
+ * and the shortest that does not.
+ */
 function longestTail(
   content: string,
-  cap: number,
+  expected: number,
   attempt: (text: string) => Trial,
 ): FittedObservation {
   const attemptTail = (size: number): Trial => attempt(behindLine(tailOf(content, size)));
@@ -96,7 +103,8 @@ function longestTail(
   let high = longest + 1;
   // Unknown until a trial failed: then the crossing is guessed between the two ends.
   let excessHigh: number | null = null;
-  for (let size = Math.max(cap, shortest + 1); size <= longest; size *= 2) {
+  let size = Math.max(shortest + 1, Math.floor(0.9 * expected));
+  while (size <= longest) {
     const trial = attemptTail(size);
     if (trial.excess > 0) {
       high = size;
@@ -105,12 +113,13 @@ function longestTail(
     }
     best = trial;
     low = size;
+    size += Math.max(1, size >> 2);
   }
 
   let guessing = true;
   while (high - low > 1) {
     const width = high - low;
-    const size: number =
+    size =
       guessing && excessHigh !== null
         ? crossing(low, high, best.excess, excessHigh)
         : low + (width >> 1);

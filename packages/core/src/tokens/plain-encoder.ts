@@ -22,20 +22,14 @@ export type PlainEncoder = {
   readonly size: number;
 };
 
-/** Pre-tokens remembered, and the longest that is worth it. */
-const REMEMBERED = 32_768;
-const LONGEST_REMEMBERED = 64;
+/** What may be remembered, in characters (each pre-token counts as 16 more), and the longest pre-token. */
+const REMEMBERED = 1 << 20;
+const LONGEST_REMEMBERED = 4096;
 
 export function createPlainEncoder(spec: TokenizerSpec): PlainEncoder {
   const library = loadLibrary(spec);
   const model = library.model;
   if (model === null) throw refuse("expected a model that can be loaded", spec.modelType);
-  if (spec.modelType === "BPE") {
-    // A vocabulary may name its control tokens; a whole pre-token must not be looked up as one.
-    for (const token of spec.added)
-      if (!token.isOrdinary) model.tokens_to_ids.delete(token.content);
-  }
-
   const appendEntries = (ids: number[], found: readonly string[]): void => {
     for (const entry of found) {
       const id = model.tokens_to_ids.get(entry) ?? model.unk_token_id;
@@ -47,12 +41,13 @@ export function createPlainEncoder(spec: TokenizerSpec): PlainEncoder {
 
   const split = byteLevelSplit(spec);
   if (split === null) {
+    const words = metaspaceWords(spec);
     const append = (ids: number[], run: string, atStart: boolean): void => {
       const text = normalize(run);
       if (text === "") return;
       const options = { section_index: atStart ? 0 : 1 };
       const preTokens = library.pre_tokenizer?.pre_tokenize(text, options) ?? [text];
-      appendEntries(ids, callModel(model, preTokens));
+      appendEntries(ids, callModel(model, words === null ? preTokens : preTokens.flatMap(words)));
     };
     const count = (run: string, atStart: boolean): number => {
       const ids: number[] = [];
@@ -69,13 +64,18 @@ export function createPlainEncoder(spec: TokenizerSpec): PlainEncoder {
     use_regex: false,
   });
   const known = new Map<string, readonly number[]>();
+  let remembered = 0;
   const idsOf = (preToken: string): readonly number[] => {
-    const remembered = known.get(preToken);
-    if (remembered !== undefined) return remembered;
+    const before = known.get(preToken);
+    if (before !== undefined) return before;
     const ids: number[] = [];
     appendEntries(ids, model.encode(toBytes.pre_tokenize_text(preToken)));
     if (preToken.length <= LONGEST_REMEMBERED) {
-      if (known.size >= REMEMBERED) known.clear();
+      remembered += preToken.length + 16;
+      if (remembered > REMEMBERED) {
+        known.clear();
+        remembered = 0;
+      }
       const key = copyOf(preToken);
       if (key === preToken) known.set(key, ids);
     }
@@ -100,20 +100,27 @@ function callModel(model: unknown, preTokens: readonly string[]): readonly strin
 }
 
 function loadLibrary(spec: TokenizerSpec): LibraryTokenizer {
-  const model = spec.modelType === "Unigram" ? hideControlPieces(spec) : spec.model;
+  const control = new Set(
+    spec.added.filter((token) => !token.isOrdinary).map((token) => token.content),
+  );
   try {
-    return new LibraryTokenizer(
+    const library = new LibraryTokenizer(
       {
         normalizer: null,
         pre_tokenizer: null,
         ...spec.json,
-        model: { ...model, type: spec.modelType },
+        model: { ...hideControl(spec, control), type: spec.modelType },
         added_tokens: [],
         post_processor: null,
         decoder: null,
       },
       spec.config,
     );
+    // A whole pre-token may be looked up before it is merged: it must not be found as control either.
+    if (spec.modelType === "BPE") {
+      for (const content of control) library.model?.tokens_to_ids.delete(content);
+    }
+    return library;
   } catch (error) {
     throw new Error(
       "Tokenizer cannot be used: expected steps that @huggingface/tokenizers 0.2 knows, seen " +
@@ -123,18 +130,26 @@ function loadLibrary(spec: TokenizerSpec): LibraryTokenizer {
   }
 }
 
-/** A unigram model finds its pieces anywhere in text, so control tokens must not be spelled there. */
-function hideControlPieces(spec: TokenizerSpec): JsonObject {
-  const control = new Set(spec.added.filter((token) => !token.isOrdinary).map((t) => t.content));
-  const vocab = spec.model["vocab"] as readonly unknown[];
-  return {
-    ...spec.model,
-    vocab: vocab.map((entry, id) =>
-      Array.isArray(entry) && control.has(entry[0] as string) && id !== spec.model["unk_id"]
-        ? [`\u0000${id}`, entry[1]]
-        : entry,
-    ),
-  };
+/** Where the vocabulary itself spells control tokens, plain text must not be merged into one. */
+function hideControl(spec: TokenizerSpec, control: ReadonlySet<string>): JsonObject {
+  const { vocab, merges } = spec.model;
+  if (spec.modelType === "Unigram" && Array.isArray(vocab)) {
+    return {
+      ...spec.model,
+      vocab: vocab.map((entry: unknown, id) =>
+        Array.isArray(entry) && control.has(entry[0] as string) && id !== spec.model["unk_id"]
+          ? [`\u0000${id}`, entry[1]]
+          : entry,
+      ),
+    };
+  }
+  const spelled = [...control].filter((content) => Object.hasOwn(vocab as JsonObject, content));
+  if (spelled.length === 0 || !Array.isArray(merges)) return spec.model;
+  return { ...spec.model, merges: merges.filter((merge) => !control.has(mergedText(merge))) };
+}
+
+function mergedText(merge: unknown): string {
+  return Array.isArray(merge) ? merge.join("") : String(merge).replace(" ", "");
 }
 
 function entries(
@@ -179,6 +194,23 @@ function byteLevelSplit(spec: TokenizerSpec): ((text: string) => readonly string
     let parts: readonly string[] = text === "" ? [] : [text];
     for (const splitter of splitters) parts = parts.flatMap(splitter);
     return parts;
+  };
+}
+
+/** The library leaves Metaspace in one piece; `split` (the default) makes each mark begin a word. */
+function metaspaceWords(spec: TokenizerSpec): ((preToken: string) => readonly string[]) | null {
+  const step = flattenSteps(spec.json["pre_tokenizer"]).pop();
+  if (step?.["type"] !== "Metaspace" || step["split"] === false) return null;
+  const mark = typeof step["replacement"] === "string" ? step["replacement"] : "▁";
+  return (preToken) => {
+    const words: string[] = [];
+    let start = 0;
+    for (let at = preToken.indexOf(mark, 1); at > 0; at = preToken.indexOf(mark, at + 1)) {
+      words.push(preToken.slice(start, at));
+      start = at;
+    }
+    words.push(preToken.slice(start));
+    return words;
   };
 }
 

@@ -28,7 +28,7 @@ export type TokenizerSpec = {
   readonly chatTemplate: string | null;
 };
 
-const MODEL_TYPES = ["BPE", "Unigram", "WordPiece"];
+const MODEL_TYPES = ["BPE", "Unigram"];
 const SPECIAL_NAMES = [
   "bos_token",
   "eos_token",
@@ -78,7 +78,7 @@ export function refuse(expected: string, seen: unknown): Error {
 
 function guessModelType(model: JsonObject): string {
   if (Array.isArray(model["vocab"])) return "Unigram";
-  return Array.isArray(model["merges"]) ? "BPE" : "WordPiece";
+  return Array.isArray(model["merges"]) ? "BPE" : "unknown";
 }
 
 function vocabTest(model: JsonObject): (content: string) => boolean {
