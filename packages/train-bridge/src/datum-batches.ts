@@ -37,7 +37,14 @@ export function datumTable(
   context: StepContext,
   memory: "fresh" | "reused" = "fresh",
 ): ArrowTable {
-  const schema = tableSchema("datums", metadataToMap("datums", context.facts, step.scored));
+  const schema = tableSchema(
+    "datums",
+    metadataToMap("datums", {
+      ...context.facts,
+      scoredSamples: step.scored,
+      rows: step.datums.length,
+    }),
+  );
   const batches = {
     *[Symbol.iterator]() {
       const arena = memory === "reused" ? allocateArena(step) : undefined;

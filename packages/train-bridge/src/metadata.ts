@@ -35,7 +35,12 @@ export type TableMetadata = RunFacts & {
   readonly schemaVersion: string;
   /** N: scored trajectories of the step, which `sample_weight` divides by. */
   readonly scoredSamples: number;
+  /** Rows of the whole table: a stream that was cut between two batches shows by it. */
+  readonly rows: number;
 };
+
+/** What is known of a table before its first batch. */
+export type TableFacts = RunFacts & Pick<TableMetadata, "scoredSamples" | "rows">;
 
 const NUMBERS = {
   groupSize: "group_size",
@@ -45,6 +50,7 @@ const NUMBERS = {
   maxContextTokens: "max_context_tokens",
   seed: "seed",
   scoredSamples: "scored_samples",
+  rows: "rows",
 } as const;
 
 const TEXTS = {
@@ -60,20 +66,15 @@ const TEXTS = {
 
 const LOGPROB_KINDS: readonly string[] = ["raw", "temperature_scaled", "processed", "unknown"];
 
-export function metadataToMap(
-  table: TableName,
-  facts: RunFacts,
-  scored: number,
-): Map<string, string> {
+export function metadataToMap(table: TableName, facts: TableFacts): Map<string, string> {
   const map = new Map([
     ["table", table],
     ["schema_version", SCHEMA_VERSION],
     ["logprob_kind", facts.logprobKind],
     ["top_k", facts.topK === null ? "off" : String(facts.topK)],
   ]);
-  const all = { ...facts, scoredSamples: scored };
-  for (const [name, key] of entriesOf(NUMBERS)) map.set(key, String(all[name]));
-  for (const [name, key] of entriesOf(TEXTS)) map.set(key, all[name]);
+  for (const [name, key] of entriesOf(NUMBERS)) map.set(key, String(facts[name]));
+  for (const [name, key] of entriesOf(TEXTS)) map.set(key, facts[name]);
   return map;
 }
 

@@ -26,7 +26,12 @@ export function openTable(source: TableSource, table: TableName): OpenTable {
   if (missing.length > 0) {
     throw new Error(`${where}: expected the columns ${missing.join(", ")}, got none of that name`);
   }
-  return { metadata, batches: [...reader] };
+  const batches = [...reader];
+  const rows = batches.reduce((sum, { numRows }) => sum + numRows, 0);
+  if (rows !== metadata.rows) {
+    throw new Error(`${where}: expected ${metadata.rows} rows, as its metadata says, got ${rows}`);
+  }
+  return { metadata, batches };
 }
 
 function mapFile(path: string): Uint8Array {

@@ -56,7 +56,11 @@ export function trajectoryTable(
   context: StepContext,
   options: TrajectoryOptions,
 ): ArrowTable {
-  const map = metadataToMap("trajectories", context.facts, step.scored);
+  const map = metadataToMap("trajectories", {
+    ...context.facts,
+    scoredSamples: step.scored,
+    rows: step.trajectories.length,
+  });
   const schema = tableSchema("trajectories", map);
   const batches = {
     *[Symbol.iterator]() {

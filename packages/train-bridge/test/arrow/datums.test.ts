@@ -105,6 +105,7 @@ const METADATA = {
   table: "datums",
   schema_version: "1.0",
   scored_samples: "3",
+  rows: "2",
   group_size: "2",
   temperature: "1",
   top_p: "0.7",
@@ -177,7 +178,7 @@ describe.skipIf(!HAS_PYTHON)("datums.arrow, read by others", () => {
     const path = join(folder.path, "datums.arrow");
     const step = { ...literalStep(), datums: [], microBatches: [] };
     await writeDatums(path, step, CONTEXT);
-    const empty = { types: TYPES, metadata: METADATA, batches: [], rows: [] };
+    const empty = { types: TYPES, metadata: { ...METADATA, rows: "0" }, batches: [], rows: [] };
     expect(await askPython(PYARROW, [path])).toEqual(empty);
     const bytes = Buffer.concat([...streamDatums(step, CONTEXT)]);
     expect(await askPython(PYARROW, ["-"], bytes)).toEqual(empty);

@@ -57,6 +57,7 @@ describe("readDatums", () => {
       table: "datums",
       schemaVersion: "1.0",
       scoredSamples: 3,
+      rows: 2,
     });
     const [first, second] = microBatches[0] ?? [];
     expect(first).toMatchObject({
@@ -159,6 +160,15 @@ describe("refused", () => {
       }
     }
     expect(() => readDatums(new Uint8Array(0))).toThrow("got 0 bytes without its end");
+  });
+
+  test("is a stream that lacks a whole batch", () => {
+    const step = drawnStep(6, 1);
+    const parts = [...encodeIpc(datumTable(step, CONTEXT), "stream")];
+    const cut = bytesOf([...parts.slice(0, -2), ...parts.slice(-1)]);
+    expect(() => readDatums(cut)).toThrow(
+      `expected ${step.datums.length} rows, as its metadata says`,
+    );
   });
 
   test("is a path where nothing is", () => {
