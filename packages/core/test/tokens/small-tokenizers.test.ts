@@ -1,0 +1,204 @@
+/**
+ * Kinds of tokenizers that no development package ships, built small: SentencePiece-like BPE with byte
+ * fallback (Llama 2), Metaspace in all its schemes, unigram, Gemma's ordinary added tokens. Oracle:
+ * the Rust `tokenizers` on the same JSON.
+ */
+import { describe, expect, test } from "bun:test";
+import * as fc from "fast-check";
+import { Tokenizer as RustTokenizer } from "tokenizers";
+import { loadTokenizer } from "../../src/index.ts";
+
+type Json = { readonly [key: string]: unknown };
+
+const SPECIAL = ["<unk>", "<s>", "</s>"];
+const CHARACTERS = ["▁", "a", "b", "c", "é", "<", ">", "s", "\n", "\n\n"];
+const MERGES = ["▁ a", "a b", "▁a b", "b ▁", "▁ ▁", "< s", "<s >", "\n \n"];
+
+function added(id: number, content: string, special: boolean): Json {
+  return {
+    id,
+    content,
+    special,
+    single_word: false,
+    lstrip: false,
+    rstrip: false,
+    normalized: false,
+  };
+}
+
+function bpe(): Json {
+  const bytes = Array.from({ length: 256 }, (_, byte) => byte.toString(16).toUpperCase());
+  const entries = [
+    ...SPECIAL,
+    ...bytes.map((hex) => `<0x${hex.padStart(2, "0")}>`),
+    ...CHARACTERS,
+    ...MERGES.map((merge) => merge.replace(" ", "")),
+  ];
+  return {
+    type: "BPE",
+    dropout: null,
+    unk_token: "<unk>",
+    continuing_subword_prefix: null,
+    end_of_word_suffix: null,
+    fuse_unk: true,
+    byte_fallback: true,
+    ignore_merges: false,
+    vocab: Object.fromEntries([...new Set(entries)].map((entry, id) => [entry, id])),
+    merges: MERGES.map((merge) => merge.split(" ")),
+  };
+}
+
+function unigram(): Json {
+  const pieces = ["▁", "a", "b", "c", "é", "▁a", "ab", "▁ab", "b▁", "<", "s", ">", "/"];
+  const scored = pieces.map((piece, i) => [piece, -2 - i * 0.3]);
+  return {
+    type: "Unigram",
+    unk_id: 0,
+    byte_fallback: false,
+    vocab: [...SPECIAL.map((token) => [token, 0]), ...scored],
+  };
+}
+
+function json(parts: Json): Json {
+  return {
+    version: "1.0",
+    truncation: null,
+    padding: null,
+    added_tokens: SPECIAL.map((content, id) => added(id, content, true)),
+    normalizer: null,
+    pre_tokenizer: null,
+    post_processor: null,
+    decoder: null,
+    ...parts,
+  };
+}
+
+const metaspace = (prepend_scheme: string, split: boolean): Json => ({
+  type: "Metaspace",
+  replacement: "▁",
+  prepend_scheme,
+  split,
+});
+
+function llamaDecoder(strip: number): Json {
+  const steps: Json[] = [
+    { type: "Replace", pattern: { String: "▁" }, content: " " },
+    { type: "ByteFallback" },
+    { type: "Fuse" },
+  ];
+  if (strip > 0) steps.push({ type: "Strip", content: " ", start: strip, stop: 0 });
+  return { type: "Sequence", decoders: steps };
+}
+
+const spacesToMarks: Json = { type: "Replace", pattern: { String: " " }, content: "▁" };
+const CASES: readonly (readonly [string, Json])[] = [
+  ...["always", "first", "never"].flatMap((scheme) =>
+    [true, false].map((split): readonly [string, Json] => {
+      const step = metaspace(scheme, split);
+      const parts = { model: bpe(), pre_tokenizer: step, decoder: step };
+      return [`BPE, Metaspace ${scheme}, split ${split}`, json(parts)];
+    }),
+  ),
+  ...["always", "first", "never"].map((scheme): readonly [string, Json] => {
+    const step = metaspace(scheme, true);
+    return [
+      `unigram, Metaspace ${scheme}`,
+      json({ model: unigram(), pre_tokenizer: step, decoder: step }),
+    ];
+  }),
+  [
+    "BPE as Llama 2 has it",
+    json({
+      model: bpe(),
+      normalizer: {
+        type: "Sequence",
+        normalizers: [{ type: "Prepend", prepend: "▁" }, spacesToMarks],
+      },
+      decoder: llamaDecoder(1),
+    }),
+  ],
+  [
+    "BPE as Gemma has it, white space listed as added",
+    json({
+      model: bpe(),
+      normalizer: spacesToMarks,
+      added_tokens: [
+        ...SPECIAL.map((content, id) => added(id, content, true)),
+        added((bpe()["vocab"] as Record<string, number>)["\n\n"] as number, "\n\n", false),
+      ],
+      decoder: llamaDecoder(0),
+    }),
+  ],
+  ["BPE that strips two blanks", json({ model: bpe(), decoder: llamaDecoder(2) })],
+];
+
+const PIECES = ["a", "b", "ab", " ", "  ", "c", "é", "</s>", "中", "\n", "\n\n", "x", " a", "🙂"];
+const harmless = fc.string({ unit: fc.constantFrom(...PIECES), maxLength: 10 });
+const withControl = fc.string({ unit: fc.constantFrom(...PIECES, "<s>"), maxLength: 10 });
+
+describe.each(CASES)("%s", (_name, parts) => {
+  const tokenizer = loadTokenizer({ tokenizer: parts, config: { eos_token: "</s>" } });
+  const rust = RustTokenizer.fromString(JSON.stringify(parts));
+  const encode = async (input: string): Promise<number[]> =>
+    (await rust.encode(input, null, { addSpecialTokens: false })).getIds();
+
+  test("encodes as Rust does", async () => {
+    await fc.assert(
+      fc.asyncProperty(withControl, async (input) => {
+        expect(Array.from(tokenizer.encode(input))).toEqual(await encode(input));
+      }),
+      { numRuns: 400 },
+    );
+  });
+
+  test("plain text without the spelling of a control token is encoded as Rust does", async () => {
+    await fc.assert(
+      fc.asyncProperty(harmless, async (input) => {
+        fc.pre(!input.includes("</s>"));
+        expect(Array.from(tokenizer.encodePlain(input))).toEqual(await encode(input));
+      }),
+      { numRuns: 400 },
+    );
+  });
+
+  test("no plain text gives a control token, although the vocabulary spells and merges them", () => {
+    fc.assert(
+      fc.property(withControl, (input) => {
+        const ids = Array.from(tokenizer.encodePlain(input));
+        expect(ids.filter((id) => id === 1 || id === 2)).toEqual([]);
+      }),
+      { numRuns: 400 },
+    );
+  });
+
+  test("decodes any ids as Rust does, whole and as a stream", async () => {
+    const id = fc.oneof(
+      fc.integer({ min: 0, max: tokenizer.vocabSize - 1 }),
+      fc.integer({ min: Math.max(0, tokenizer.vocabSize - 20), max: tokenizer.vocabSize - 1 }),
+      fc.constantFrom(0, 1, 2),
+    );
+    const all = tokenizer.decoder([]);
+    const withoutSpecial = tokenizer.decoder([0, 1, 2]);
+    await fc.assert(
+      fc.asyncProperty(fc.array(id, { maxLength: 10 }), async (ids) => {
+        const whole = all.decode(ids);
+        expect(whole).toBe(await rust.decode(ids, false));
+        expect(withoutSpecial.decode(ids)).toBe(await rust.decode(ids, true));
+        const stream = all.stream();
+        let emitted = "";
+        for (const one of ids) emitted += stream.push([one]);
+        expect(emitted + stream.end()).toBe(whole);
+      }),
+      { numRuns: 400 },
+    );
+  });
+});
+
+test("bytes of a fallback run that is no UTF-8 become one U+FFFD each, others a character", () => {
+  const [, llama] = CASES.find(([name]) => name.includes("Llama 2")) as readonly [string, Json];
+  const tokenizer = loadTokenizer({ tokenizer: llama, config: {} });
+  // ids 3–258 are the bytes 0–255; F0 9F 99 82 is 🙂
+  const smile = [0xf0, 0x9f, 0x99, 0x82].map((byte) => byte + 3);
+  expect(tokenizer.decode(smile)).toBe("🙂");
+  expect(tokenizer.decode(smile.slice(0, 3))).toBe("\ufffd\ufffd\ufffd");
+});
