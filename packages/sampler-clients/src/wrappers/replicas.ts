@@ -44,9 +44,27 @@ export function spreadOver(backends: readonly Backend[], options: ReplicaOptions
   const homes = new Map<string, Replica>();
 
   async function sample(request: SampleRequest, signal: AbortSignal): Promise<Answered | Trouble> {
-    const replica = await choose(request.affinity, signal);
-    if (replica === null) return noneHealthy();
-    const trial = replica.openUntil !== null;
+    const trial = replicas.find((one) => isDue(one) && !one.trying);
+    if (trial !== undefined && wantsTrial(request.affinity)) {
+      trial.trying = true;
+      try {
+        if (await trial.backend.healthy(signal)) return await ask(trial, true, request, signal);
+        fault(trial, true);
+      } finally {
+        trial.trying = false;
+      }
+    }
+    const replica = choose(request.affinity);
+    return replica === null ? noneHealthy() : ask(replica, false, request, signal);
+  }
+
+  async function ask(
+    replica: Replica,
+    trial: boolean,
+    request: SampleRequest,
+    signal: AbortSignal,
+  ): Promise<Answered | Trouble> {
+    if (trial) remember(request.affinity, replica);
     replica.load += request.samples;
     try {
       const answer = await replica.backend.sample(request, signal);
@@ -55,37 +73,28 @@ export function spreadOver(backends: readonly Backend[], options: ReplicaOptions
       return answer;
     } finally {
       replica.load -= request.samples;
-      if (trial) replica.trying = false;
     }
   }
 
-  async function choose(key: string, signal: AbortSignal): Promise<Replica | null> {
+  /** A request whose prefix lies elsewhere does not try a replica that was ill. */
+  function wantsTrial(key: string): boolean {
+    const home = homes.get(key);
+    return home === undefined || home.openUntil !== null;
+  }
+
+  /** Synchronous, so that requests that start together see each other's load. */
+  function choose(key: string): Replica | null {
     const closed = replicas.filter((replica) => replica.openUntil === null);
     const home = homes.get(key);
-    if (home !== undefined && home.openUntil === null && !isOverloaded(home, closed)) return home;
-    // An open circuit whose time is over is tried before the load is looked at, one request at a time.
-    const trial = replicas.find((one) => isDue(one) && !one.trying);
-    if (trial !== undefined) {
-      trial.trying = true;
-      if (await isHealthy(trial, signal)) return remember(key, trial);
-      trial.trying = false;
-      fault(trial, true);
-    }
+    const healthyHome = home !== undefined && home.openUntil === null;
+    if (healthyHome && !isOverloaded(home, closed)) return home;
     const [first, ...others] = closed;
     if (first === undefined) return null;
     const least = others.reduce((best, one) => (one.load < best.load ? one : best), first);
     // A home that is only too busy keeps its key: the others' prefixes are still there.
-    return home !== undefined && home.openUntil === null ? least : remember(key, least);
+    return healthyHome ? least : remember(key, least);
   }
 
-  async function isHealthy(replica: Replica, signal: AbortSignal): Promise<boolean> {
-    try {
-      return await replica.backend.healthy(signal);
-    } catch (error) {
-      replica.trying = false;
-      throw error;
-    }
-  }
   function isDue(replica: Replica): boolean {
     return replica.openUntil !== null && options.now() >= replica.openUntil;
   }

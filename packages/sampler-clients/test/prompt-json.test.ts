@@ -1,0 +1,21 @@
+import { expect, test } from "bun:test";
+import { append, NO_TOKENS, sampledSegment, segment, tokensOf } from "@interlace/core";
+import { promptJson } from "../src/prompt-json.ts";
+
+test("segments are joined in order, empty ones leave no comma", () => {
+  const first = append(NO_TOKENS, segment("context", Int32Array.of(1, 300)));
+  const empty = append(first, sampledSegment(new Int32Array(), new Float32Array()));
+  const whole = append(empty, segment("observed", Int32Array.of(40)));
+  expect(promptJson(NO_TOKENS)).toBe("");
+  expect(promptJson(first)).toBe("1,300");
+  expect(promptJson(whole)).toBe("1,300,40");
+  expect(promptJson(whole)).toBe("1,300,40");
+  expect(promptJson(append(NO_TOKENS, segment("context", new Int32Array())))).toBe("");
+});
+
+test("siblings share the text of their prompt and nothing else", () => {
+  const prompt = tokensOf(Int32Array.of(1, 2));
+  const a = append(prompt, segment("observed", Int32Array.of(3)));
+  const b = append(prompt, segment("observed", Int32Array.of(4)));
+  expect([promptJson(a), promptJson(b)]).toEqual(["1,2,3", "1,2,4"]);
+});

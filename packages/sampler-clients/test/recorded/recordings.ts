@@ -1,0 +1,103 @@
+/**
+ * The recorded exchanges and what an independent reader makes of them (`expect.py`). Every exchange was had with a
+ * real server: vLLM 0.32.0, SGLang 0.5.23, llama.cpp b10434 and b11434, SkyRL 0.3.0, all with one tiny random
+ * model (576 rows, EOS 2, context 1024) but for SmolLM2-135M in `smollm2`.
+ */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Call, Http, Reply } from "../../src/http.ts";
+
+export type Exchange = {
+  readonly file: string;
+  readonly request: { readonly method: string; readonly path: string; readonly body?: unknown };
+  readonly response: {
+    readonly status: number;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly body?: unknown;
+    readonly body_text?: string;
+    readonly body_hex?: string;
+  };
+};
+
+export type ExpectedSample =
+  | string
+  | {
+      readonly n: number;
+      readonly finish: string;
+      readonly ids: string;
+      readonly logprobs: string;
+      readonly versions: readonly (readonly [string, number, number])[];
+      readonly text: string | null;
+    };
+
+export type Expected = { readonly file: string } & (
+  | { readonly reading: "trouble"; readonly cause: string; readonly again: boolean }
+  | { readonly reading: "json" | "no_json" }
+  | {
+      readonly reading: "samples";
+      readonly asked: {
+        readonly wire: "vllm-generate" | "vllm-completions" | "sglang" | "llamacpp" | "tinker";
+        readonly prompt: readonly number[];
+        readonly samples: number;
+        readonly max: number;
+        readonly stop: readonly number[];
+        readonly vocab: number;
+        readonly rids?: readonly string[];
+      };
+      readonly samples: readonly ExpectedSample[];
+    }
+);
+
+const gz = Bun.gunzipSync(readFileSync(join(import.meta.dir, "exchanges.jsonl.gz")));
+export const EXCHANGES = readLines(new TextDecoder().decode(gz)) as readonly Exchange[];
+export const EXPECTED = readLines(
+  readFileSync(join(import.meta.dir, "expected.jsonl"), "utf8"),
+) as readonly Expected[];
+
+function readLines(text: string): readonly unknown[] {
+  return text
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line) as unknown);
+}
+
+export function exchangeOf(file: string): Exchange {
+  const found = EXCHANGES.find((exchange) => exchange.file === file);
+  if (found === undefined) throw new Error(`No recording named ${file}`);
+  return found;
+}
+
+export function replyOf({ response }: Exchange): Reply {
+  const headers = new Headers(response.headers);
+  return {
+    ok: true,
+    status: response.status,
+    contentType: (headers.get("content-type") ?? "").split(";")[0]!.trim().toLowerCase(),
+    afterMs: null,
+    header: (name) => headers.get(name),
+    bytes: bytesOf(response),
+  };
+}
+
+function bytesOf(response: Exchange["response"]): Uint8Array {
+  if (response.body_hex !== undefined) return Uint8Array.fromHex(response.body_hex);
+  const text = response.body_text ?? JSON.stringify(response.body) ?? "";
+  return new TextEncoder().encode(text);
+}
+
+/** A server that answers from recordings: `"POST /generate"` → file; anything else is a 404. */
+export function recordedHttp(files: Readonly<Record<string, string>>, seen: Call[] = []): Http {
+  return {
+    url: "http://recorded",
+    send: (call) => {
+      seen.push(call);
+      const file = files[`${call.method} ${call.path}`];
+      if (file === undefined) {
+        const bytes = new TextEncoder().encode('{"detail":"Not Found"}');
+        const rest = { contentType: "application/json", afterMs: null, header: () => null, bytes };
+        return Promise.resolve({ ok: true, status: 404, ...rest });
+      }
+      return Promise.resolve(replyOf(exchangeOf(file)));
+    },
+  };
+}
