@@ -1,45 +1,64 @@
 /**
- * The core's story, told the same on Bun, Deno and Node: a whole rollout in a scripted world, in
- * both schedules and resumed, down to what a learner trains on.
+ * The core's story, told the same on Bun, Deno and Node: a whole rollout with a real tokenizer and
+ * chat template in a scripted world, in both schedules and resumed, down to what a learner trains on.
  *
  * In: the core's source as it is, through its index. Out: lines that must be the same everywhere;
- * throws where the story goes wrong. Uses no runtime's own modules, and only what all three have.
+ * throws where the story goes wrong. Uses only what all three have.
  */
+import { readFileSync } from "node:fs";
 import {
   buildLedger,
   checkLedger,
   collect,
   continuous,
+  createProtocol,
   formatKey,
+  loadTokenizer,
   measureStep,
   prepareStep,
   projectMicroBatch,
+  qwen3Coder,
+  rolloutConfigSchema,
   rounds,
   terminationOf,
   type Event,
   type Group,
+  type Plan,
 } from "../../../packages/core/src/index.ts";
 import {
   BROKEN_SANDBOX,
   printed,
   problem,
   scriptedPorts,
-  toyPlan,
   type World,
 } from "../../../packages/core/test/support/scripted-world.ts";
+
+const tokenizer = loadTokenizer({
+  tokenizer: JSON.parse(vector("byte-tokenizer/tokenizer.json")),
+  config: JSON.parse(vector("byte-tokenizer/tokenizer_config.json")),
+});
+const plan: Plan = {
+  config: rolloutConfigSchema.parse({ groupSize: 4, seed: 7 }),
+  protocol: createProtocol({
+    tokenizer,
+    chatTemplate: vector("chat-template.jinja"),
+    dialect: qwen3Coder,
+    now: 0,
+  }),
+  step: 0,
+};
 
 /** Of each problem's four members one answers, one works it out, one errs, one never gets its tool. */
 const world: World = {
   say(question, group, turn) {
-    if (group === 0) return "42";
-    if (group === 2) return `bad call of ${question}`;
-    return turn === 0 ? `run:${group === 3 ? "die" : "print(6*7)"}` : "so it is 42";
+    if (group === 0) return ids("It is 42");
+    if (group === 2) return ids(`<tool_call>not a call, ${question}`);
+    return turn === 0 ? ids(call(group === 3 ? "die" : "print(6*7)")) : ids("So it is 42");
   },
-  tool: ({ code }) => (code === "die" ? BROKEN_SANDBOX : printed("42\n")),
+  tool: ({ code }) => (code === "die" ? BROKEN_SANDBOX : printed("42 <|im_end|> ½ 語\n")),
 };
 
-const problems = Array.from({ length: 5 }, (_, i) => problem(`What is 6 times 7? (${i})`));
-const plan = toyPlan({ groupSize: 4, seed: 7 });
+const problems = Array.from({ length: 5 }, (_, i) => problem(`What is 6 × 7? (${i})`));
 
 const first = await tell("continuous", continuous, []);
 const second = await tell("rounds", rounds, []);
@@ -85,6 +104,19 @@ async function tell(name: string, schedule: typeof rounds, past: readonly Event[
     }
   }
   return { facts, events, issued };
+}
+
+function vector(name: string): string {
+  return readFileSync(new URL(`../../../vectors/${name}`, import.meta.url), "utf8");
+}
+
+function ids(text: string): readonly number[] {
+  return [...tokenizer.encode(`${text}<|im_end|>`)];
+}
+
+function call(code: string): string {
+  const parameter = `<parameter=code>\n${code}\n</parameter>`;
+  return `<tool_call>\n<function=code_interpreter>\n${parameter}\n</function>\n</tool_call>`;
 }
 
 function tellGroup({ question, members }: Group): string[] {
