@@ -31,6 +31,7 @@ export type JsonSchema = {
   readonly exclusiveMinimum?: number;
   readonly exclusiveMaximum?: number;
   readonly minLength?: number;
+  readonly format?: string;
 };
 
 export type Catalogue = ReadonlyMap<string, Setting>;
@@ -55,7 +56,7 @@ function walk(schema: JsonSchema, path: readonly string[]): Setting[] {
   return [{ name: toDotted(path), path, description, fallback, schema }];
 }
 
-/** Every setting's value, by dotted name, in the schema's order. */
+/** Every setting's value, by dotted name, in the schema's order; undefined = not set and without a default. */
 export function valuesOf(config: Config): Record<string, unknown> {
   const values: Record<string, unknown> = {};
   for (const { name, path } of settingsCatalogue().values()) {
@@ -79,13 +80,16 @@ export function describeAllowed(schema: JsonSchema): string {
     case "boolean":
       return "true or false";
     case "string":
+      if (schema.format === "uri") return "a URL like http://localhost:8000";
       return (schema.minLength ?? 0) > 0 ? "a text that is not empty" : "a text";
     case "array":
-      return `a list of ${schema.items === undefined ? "values" : describeAllowed(schema.items)}`;
+      return schema.items === undefined
+        ? "a list"
+        : `a list, each ${describeAllowed(schema.items)}`;
     case "object":
       return "a table of names and values";
     case "null":
-      return "null (off)";
+      return "null";
     default:
       return "another value";
   }

@@ -2,18 +2,45 @@
 import { valuesOf } from "./catalogue.ts";
 import type { Config } from "./schema.ts";
 
-/** Where files lie, when things start, how long to wait: none of it changes a token. */
+/** How long, how fast, where files lie (their contents are hashed): none of it changes a token. */
 const WITHOUT_EFFECT: ReadonlySet<string> = new Set([
   "run.steps",
   "run.out",
   "run.schedule",
-  "sandbox.workers",
+  "run.max_failed_fraction",
   "data.path",
+  "protocol.system_prompt_file",
+  "protocol.tool_description_file",
+  "sampler.url",
+  "sampler.tokenizer",
+  "sampler.api_key_env",
+  "sampler.headers",
+  "sampler.tls.ca_file",
+  "sampler.tls.cert_file",
+  "sampler.tls.key_file",
+  "sampler.tls.server_name",
+  "sampler.tls.verify",
+  "sampler.max_in_flight",
+  "sampler.adaptive",
+  "sampler.sample_timeout_seconds",
+  "sampler.retry.attempts",
+  "sampler.retry.base_seconds",
+  "sampler.retry.max_seconds",
+  "sampler.retry.budget",
+  "sandbox.python",
+  "sandbox.workers",
+  "sandbox.require",
+  "grading.workers",
 ]);
+
+/** A resumed run may change it. */
+export function hasNoEffect(name: string): boolean {
+  return WITHOUT_EFFECT.has(name);
+}
 
 /** Hex SHA-256. `inputs`: hashes of what the settings only point at (data, prompts, tokenizer). */
 export function hashConfig(config: Config, inputs: Readonly<Record<string, string>>): string {
-  const settings = Object.entries(valuesOf(config)).filter(([name]) => !WITHOUT_EFFECT.has(name));
+  const settings = Object.entries(valuesOf(config)).filter(([name]) => !hasNoEffect(name));
   const text = JSON.stringify([...settings, ...Object.entries(inputs)].sort(byName));
   return new Bun.CryptoHasher("sha256").update(text).digest("hex");
 }

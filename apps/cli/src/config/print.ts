@@ -33,7 +33,7 @@ export function printConfig(resolved: ResolvedConfig): string {
 /** TOML has no null: a setting that is off is written as a comment. */
 function assignment(name: string, value: unknown): string {
   const key = name.split(".").slice(1).join(".");
-  return value === null ? `# ${key} is off` : `${key} = ${toToml(value)}`;
+  return value === null || value === undefined ? `# ${key} is off` : `${key} = ${toToml(value)}`;
 }
 
 function toToml(value: unknown): string {

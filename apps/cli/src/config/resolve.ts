@@ -2,15 +2,10 @@
  * In: flags, environment, file. Out: the validated configuration and where each value came from.
  * Precedence: flag > environment > file > preset > default. Knows no command.
  */
-import { messageOf, wrongUse } from "../person-error.ts";
+import { wrongUse } from "../person-error.ts";
 import { describeAllowed, settingsCatalogue } from "./catalogue.ts";
-import {
-  layerOfEnvironment,
-  layerOfFlags,
-  layerOfTable,
-  settingNamed,
-  type Layer,
-} from "./layers.ts";
+import { readConfigFile } from "./config-file.ts";
+import { layerOfEnvironment, layerOfFlags, settingNamed, type Layer } from "./layers.ts";
 import { toDotted } from "./names.ts";
 import { nearestName } from "./nearest-name.ts";
 import { layerOfPreset, PRESET_NAMES, type PresetName } from "./presets.ts";
@@ -88,8 +83,8 @@ function describeIssue(path: readonly string[], message: string, merged: Layer):
   const inside = rest.length === 0 ? "" : ` (at ${rest.join(".")}: ${message})`;
   const seen = JSON.stringify(given.value);
   return (
-    `${name} is ${seen} (from ${given.origin}): expected ${describeAllowed(setting.schema)}${inside}; ` +
-    `it is ${setting.description}`
+    `${name} (${setting.description}) is ${seen}, from ${given.origin}: ` +
+    `expected ${describeAllowed(setting.schema)}${inside}`
   );
 }
 
@@ -103,21 +98,4 @@ function choosePreset(written: string | undefined, named: readonly Layer[]): Pre
   const near = nearestName(written, PRESET_NAMES);
   const hint = near === null ? "" : `; the nearest is ${near}`;
   throw wrongUse(`Unknown preset ${written}: expected one of ${PRESET_NAMES.join(", ")}${hint}`);
-}
-
-async function readConfigFile(file: string): Promise<Layer> {
-  const { parse } = await import("smol-toml");
-  let text: string;
-  try {
-    text = await Bun.file(file).text();
-  } catch (error) {
-    throw wrongUse(`Cannot read the configuration file ${file}: ${messageOf(error)}`, error);
-  }
-  let table: Record<string, unknown>;
-  try {
-    table = parse(text);
-  } catch (error) {
-    throw wrongUse(`${file} is not valid TOML: ${messageOf(error)}`, error);
-  }
-  return layerOfTable(table, file);
 }

@@ -3,6 +3,7 @@
  * A section belongs to the component that reads it; this file composes them.
  */
 import { rolloutConfigSchema, SHUFFLES } from "@interlace/core";
+import { SAMPLER_KINDS, samplerOptionsSchema } from "@interlace/sampler-clients";
 import { z } from "zod";
 
 const positive = z.int().min(1);
@@ -73,14 +74,45 @@ const protocolSchema = z.strictObject({
     .describe("handed to the chat template"),
 });
 
+const server = samplerOptionsSchema.unwrap().omit({ kind: true, urls: true }).shape;
+const url = z.url({ protocol: /^https?$/ });
+
 const samplerSchema = z.strictObject({
-  kind: z.enum(["embedded"]).default("embedded").describe("what samples"),
+  kind: z
+    .enum(["embedded", ...SAMPLER_KINDS])
+    .default("embedded")
+    .describe("what samples"),
+  url: z
+    .union([url, z.array(url).min(1)])
+    .nullable()
+    .default(null)
+    .describe("base URL of the server; several are replicas of one model"),
+  tokenizer: z
+    .string()
+    .min(1)
+    .nullable()
+    .default(null)
+    .describe("folder with the model's tokenizer.json and chat template"),
+  ...server,
 });
 
 const sandboxSchema = z.strictObject({
-  backend: z.enum(["process"]).default("process").describe("how the model's Python runs"),
+  backend: z
+    .enum(["auto", "process"])
+    .default("auto")
+    .describe("how the model's Python runs; auto = the best that this machine gives"),
+  python: z
+    .string()
+    .min(1)
+    .nullable()
+    .default(null)
+    .describe("interpreter that runs the model's code, null = python3 of the PATH"),
   timeoutSeconds: z.number().gt(0).max(86_400).default(30).describe("wall clock of one run"),
   workers: positive.nullable().default(null).describe("runs at once, null = one per core"),
+  autoPrint: z
+    .boolean()
+    .default(false)
+    .describe("print the value of a last statement that is an expression"),
   require: z
     .enum(["none", "standard", "strict"])
     .default("none")
@@ -88,7 +120,12 @@ const sandboxSchema = z.strictObject({
 });
 
 const gradingSchema = z.strictObject({
+  grader: z
+    .enum(["auto", "math_verify", "native", "aime_integer"])
+    .default("auto")
+    .describe("auto = exact forms natively, all else by Math-Verify; the built-in data natively"),
   timeoutSeconds: z.number().gt(0).default(10).describe("time for one verdict"),
+  workers: positive.nullable().default(null).describe("Math-Verify processes, null = by cores"),
 });
 
 const learnerSchema = z.strictObject({

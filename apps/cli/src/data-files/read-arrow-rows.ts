@@ -2,7 +2,7 @@
 import { tableFromIPC, Vector } from "apache-arrow";
 
 /** Throws on what is no Arrow, or is compressed in a way that the library cannot read. */
-export function* readArrowRows(bytes: Uint8Array): Generator<unknown> {
+export function* readArrowRows(bytes: Uint8Array): Generator {
   for (const row of tableFromIPC(bytes)) yield plain(row);
 }
 

@@ -49,14 +49,12 @@ export async function readProblemFile(
 }
 
 /** null = the columns are told from the first record. */
-export function columnMapOf({ columns }: Config["data"]): ColumnMap | null {
+export function columnMapOf(columns: Config["data"]["columns"]): ColumnMap | null {
   const { question, answer, id, dataSource, answerForm } = columns;
-  if (question === null && answer === null) {
-    if (id === null && dataSource === null && answerForm === "plain") return null;
-    throw wrongUse("data.columns needs question and answer, when it names any column");
-  }
+  const named = [question, answer, id, dataSource].filter((column) => column !== null);
+  if (named.length === 0 && answerForm === "plain") return null;
   if (question === null || answer === null) {
-    throw wrongUse("data.columns needs both question and answer");
+    throw wrongUse("A column map needs both question and answer, when it names any column");
   }
   return { question, answer, id, dataSource, answerForm };
 }

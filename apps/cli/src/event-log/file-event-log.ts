@@ -68,8 +68,7 @@ export function openFileEventLog(path: string, options: FileEventLogOptions): Fi
       written += bytes.length;
     } catch (error) {
       broken = cannotWrite(path, error);
-      // Shortening needs no space; where even that fails, the reader drops one torn line itself.
-      ftruncateSync(fd, written);
+      takeBack(fd, written);
     }
   }
 
@@ -124,6 +123,15 @@ export function openFileEventLog(path: string, options: FileEventLogOptions): Fi
       closeSync(fd);
     },
   };
+}
+
+/** Shortening needs no space; where even that fails, the reader leaves the torn line out. */
+function takeBack(fd: number, bytes: number): void {
+  try {
+    ftruncateSync(fd, bytes);
+  } catch {
+    // The first error is the one to tell.
+  }
 }
 
 function openForAppend(path: string, bytes: number | null): number {

@@ -1,7 +1,7 @@
 /**
  * What stands on one line of `events.jsonl`: an answer of a port, or a mark of the log's own.
  *
- *   {"v":1,"seq":0,"t":1767225600000,"type":"opened","run_id":"…","step":0,"config_hash":"…"}
+ *   {"v":1,"seq":0,"t":1767225600000.125,"type":"opened","run_id":"…","step":0,"config_hash":"…"}
  *   {"v":1,"seq":1,"t":1767225600350,"started":1767225600100,"type":"sampled","key":{…},"prompt":{…},"sequences":[…]}
  *
  * `t` and `started` are milliseconds since 1970: when the answer came, when its command was issued.
@@ -13,7 +13,7 @@ import { eventSchema } from "./event-line.ts";
 /** A reader refuses any other. */
 export const LOG_VERSION = 1;
 
-const time = z.int().min(0);
+const time = z.number().min(0);
 const frame = { v: z.literal(LOG_VERSION), seq: z.int().min(0), t: time };
 
 export const markSchema = z.discriminatedUnion("type", [
@@ -60,7 +60,7 @@ export function parseLogLine(json: unknown): LogLine {
 }
 
 /** Names an answer within a log: `sampled 0/3/-/0`. */
-export function answerName({ type, key }: Event): string {
+export function answerName({ type, key }: Pick<Event, "type" | "key">): string {
   return `${type} ${formatKey(key)}`;
 }
 

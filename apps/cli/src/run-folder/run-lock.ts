@@ -26,8 +26,8 @@ export function lockRun(folder: string): Disposable {
   writeFileSync(ownerPath, `process ${process.pid} on ${hostname()}\n`);
   return {
     [Symbol.dispose]() {
+      // The lock file stays: removing it could hand two processes two locks of one name.
       rmSync(ownerPath, { force: true });
-      rmSync(path, { force: true });
       database.close();
     },
   };

@@ -1,0 +1,40 @@
+/** Every command by name, and how help is laid out. A command's work is imported when it runs, never for help. */
+import {
+  buildApplication,
+  buildRouteMap,
+  type Application,
+  type CommandContext,
+} from "@stricli/core";
+import packageJson from "../package.json";
+import { dataPrepareCommand } from "./commands/data-prepare.ts";
+import { rolloutCommand } from "./commands/rollout.ts";
+import { parserText } from "./parse-errors.ts";
+import type { Terminal } from "./terminal/terminal.ts";
+
+export type CliContext = CommandContext & {
+  readonly terminal: Terminal;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** 0 fine, 1 the work failed or a check found something, 2 wrong use. */
+  readonly setExitCode: (code: 0 | 1 | 2) => void;
+};
+
+const routes = buildRouteMap<"rollout" | "data", CliContext>({
+  routes: {
+    rollout: rolloutCommand,
+    data: buildRouteMap({
+      routes: { prepare: dataPrepareCommand },
+      docs: { brief: "Make problem files" },
+    }),
+  },
+  docs: {
+    brief: "Rolls out language models that run code, and hands a learner exact training data",
+  },
+});
+
+export const app: Application<CliContext> = buildApplication(routes, {
+  name: "interlace",
+  versionInfo: { currentVersion: packageJson.version },
+  scanner: { caseStyle: "allow-kebab-for-camel" },
+  documentation: { caseStyle: "convert-camel-to-kebab", onlyRequiredInUsageLine: true },
+  localization: { text: parserText },
+});

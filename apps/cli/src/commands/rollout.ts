@@ -1,0 +1,95 @@
+/** `interlace rollout`: its flags. What they do not say stands in a TOML file; the work is in `rollout/`. */
+import { buildCommand } from "@stricli/core";
+import type { CliContext } from "../app.ts";
+import { COMMON_FLAGS, runCommand, type CommonFlags } from "./run-command.ts";
+
+export type RolloutFlags = CommonFlags & {
+  readonly steps?: string;
+  readonly problems?: string;
+  readonly groupSize?: string;
+  readonly data?: string;
+  readonly columns?: readonly string[];
+  readonly sampler?: string;
+  readonly url?: string;
+  readonly tokenizer?: string;
+  readonly schedule?: string;
+  readonly seed?: string;
+  readonly out?: string;
+  readonly preset?: string;
+  readonly config?: string;
+  readonly resume?: string;
+  readonly retryFailed?: boolean;
+  readonly printConfig?: boolean;
+};
+
+/** Flags that stand for one setting each. */
+export const FLAG_SETTINGS = {
+  steps: "run.steps",
+  problems: "data.questions_per_batch",
+  groupSize: "rollout.group_size",
+  data: "data.path",
+  sampler: "sampler.kind",
+  url: "sampler.url",
+  tokenizer: "sampler.tokenizer",
+  schedule: "run.schedule",
+  seed: "rollout.seed",
+  out: "run.out",
+} as const satisfies Partial<Record<keyof RolloutFlags, string>>;
+
+/** Text is handed on as it is: the settings' schema reads and judges it, wherever a value comes from. */
+function text(brief: string, placeholder: string) {
+  return { kind: "parsed", parse: String, optional: true, brief, placeholder } as const;
+}
+
+export const rolloutCommand = buildCommand<RolloutFlags, [], CliContext>({
+  docs: {
+    brief: "Roll out batches of problems and write what a learner trains on",
+    fullDescription:
+      "Without arguments: the policy in the box on built-in arithmetic, 16 problems × 8 samples.\n" +
+      "Flags win over INTERLACE_… variables, these over --config, that over --preset.",
+  },
+  parameters: {
+    flags: {
+      steps: text("Batches to roll out (default 1)", "N"),
+      problems: text("Problems of one batch (default 8; embedded 16)", "N"),
+      groupSize: text("Trajectories per problem (default 8)", "N"),
+      data: text("Problem file: .jsonl, .csv, .parquet, .arrow (default: built-in)", "FILE"),
+      columns: {
+        kind: "parsed",
+        parse: String,
+        optional: true,
+        variadic: ",",
+        brief: "Columns of the file, as question=problem,answer=solution",
+        placeholder: "FIELD=COLUMN",
+      },
+      sampler: text("embedded, vllm, sglang, tgi, llamacpp or tinker (default embedded)", "KIND"),
+      url: text("Base URL of the server; several, with commas between, are replicas", "URL"),
+      tokenizer: text("Folder with the model's tokenizer.json and chat template", "DIR"),
+      schedule: text("continuous or rounds (default continuous)", "NAME"),
+      seed: text("Seeds everything that is drawn (default 42)", "N"),
+      out: text("Folder of the run folders (default runs)", "DIR"),
+      preset: text("embedded, retool-small or retool-paper", "NAME"),
+      config: text("Settings in TOML", "FILE"),
+      resume: text("Go on with an interrupted run: its id or folder", "RUN"),
+      retryFailed: {
+        kind: "boolean",
+        optional: true,
+        withNegated: false,
+        brief: "With --resume: ask again what failed",
+      },
+      printConfig: {
+        kind: "boolean",
+        optional: true,
+        withNegated: false,
+        brief: "Print every setting and where it came from, and stop",
+      },
+      ...COMMON_FLAGS,
+    },
+  },
+  func(flags) {
+    return runCommand(this, flags, async () => {
+      const { rolloutWork } = await import("../rollout/rollout-work.ts");
+      return rolloutWork(this, flags);
+    });
+  },
+});

@@ -1,0 +1,32 @@
+/** In: everything that was opened. Out: nothing, or why it cannot work together – before anything is sampled. */
+import type { SamplerIdentity } from "@interlace/core";
+import type { Config } from "../config/schema.ts";
+import { wrongUse } from "../person-error.ts";
+
+export function checkPlan(
+  { rollout, learner }: Config,
+  identity: SamplerIdentity,
+  tokenizerVocab: number,
+): void {
+  const { maxTrajectoryTokens } = rollout;
+  const { contextLength, vocabSize, kind } = identity;
+  if (contextLength !== null && maxTrajectoryTokens > contextLength) {
+    throw wrongUse(
+      `rollout.max_trajectory_tokens is ${maxTrajectoryTokens}, the ${kind} sampler's context holds ${contextLength} tokens: ` +
+        `set it to at most ${contextLength}`,
+    );
+  }
+  // A datum is one token shorter than its trajectory, its last token being only a target (fault 5).
+  const { maxContextTokens } = learner;
+  if (maxContextTokens !== null && maxTrajectoryTokens - 1 > maxContextTokens) {
+    throw wrongUse(
+      `rollout.max_trajectory_tokens is ${maxTrajectoryTokens}, learner.max_context_tokens is ${maxContextTokens}: ` +
+        "a trajectory could be longer than the learner takes; make them one number",
+    );
+  }
+  if (tokenizerVocab > vocabSize) {
+    throw wrongUse(
+      `The tokenizer names ${tokenizerVocab} ids, the model has ${vocabSize} rows: it is not the tokenizer of this model`,
+    );
+  }
+}

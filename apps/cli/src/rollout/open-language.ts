@@ -1,0 +1,119 @@
+/**
+ * In: a folder with a model's tokenizer and chat template, and the prompts. Out: the protocol that a rollout speaks,
+ * and the names and hashes by which others can tell it apart.
+ */
+import { basename, join } from "node:path";
+import {
+  createProtocol,
+  DEFAULT_SYSTEM_PROMPT,
+  DEFAULT_TOOL,
+  loadTokenizer,
+  qwen3Coder,
+  canonicalJson,
+  sha256Hex,
+  type MathExample,
+  type Protocol,
+  type Tokenizer,
+  type ToolDeclaration,
+} from "@interlace/core";
+import type { MessageRow } from "@interlace/train-bridge";
+import type { Config } from "../config/schema.ts";
+import { messageOf, wrongUse } from "../person-error.ts";
+
+export type Language = {
+  readonly protocol: Protocol;
+  readonly tokenizer: Tokenizer;
+  readonly tokenizerId: string;
+  readonly hashes: {
+    readonly tokenizer: string;
+    readonly chatTemplate: string;
+    readonly systemPrompt: string;
+    readonly tool: string;
+  };
+  readonly firstMessages: (problem: MathExample) => readonly MessageRow[];
+  readonly warnings: readonly string[];
+};
+
+/** `now`: the moment that templates read, in milliseconds since 1970. */
+export async function openLanguage(config: Config, folder: string, now: number): Promise<Language> {
+  const files = await readTokenizerFolder(folder);
+  const systemPrompt = await chooseSystemPrompt(config);
+  const tool = await chooseTool(config);
+  try {
+    const tokenizer = loadTokenizer(files);
+    if (tokenizer.chatTemplate === null) {
+      throw new Error("it has no chat template: put a chat_template.jinja into the folder");
+    }
+    const protocol = createProtocol({
+      tokenizer,
+      chatTemplate: tokenizer.chatTemplate,
+      templateName: `of ${folder}`,
+      dialect: qwen3Coder,
+      now,
+      systemPrompt,
+      tool,
+      templateKwargs: config.protocol.templateArguments,
+    });
+    return {
+      protocol,
+      tokenizer,
+      tokenizerId: basename(folder),
+      hashes: {
+        tokenizer: await tokenizer.fingerprint(),
+        chatTemplate: await sha256Hex(tokenizer.chatTemplate),
+        systemPrompt: await sha256Hex(systemPrompt),
+        tool: await sha256Hex(canonicalJson(tool)),
+      },
+      firstMessages: ({ question }) => [
+        { role: "system", content: systemPrompt },
+        { role: "user", content: question },
+      ],
+      warnings:
+        protocol.stopIds.length > 0
+          ? []
+          : ["The tokenizer names no end-of-turn token: every turn runs to its token limit"],
+    };
+  } catch (error) {
+    throw wrongUse(`Cannot use the tokenizer in ${folder}: ${messageOf(error)}`, error);
+  }
+}
+
+async function readTokenizerFolder(folder: string): Promise<Parameters<typeof loadTokenizer>[0]> {
+  const tokenizer = await readJson(join(folder, "tokenizer.json"));
+  const configFile = join(folder, "tokenizer_config.json");
+  const config = (await Bun.file(configFile).exists()) ? await readJson(configFile) : {};
+  const template = Bun.file(join(folder, "chat_template.jinja"));
+  if (!(await template.exists())) return { tokenizer, config };
+  return { tokenizer, config, chatTemplate: await template.text() };
+}
+
+async function readJson(path: string): Promise<unknown> {
+  try {
+    return (await Bun.file(path).json()) as unknown;
+  } catch (error) {
+    throw wrongUse(
+      `Cannot read ${path}: ${messageOf(error)}; expected a tokenizer folder as Hugging Face lays it out`,
+      error,
+    );
+  }
+}
+
+async function chooseSystemPrompt({ protocol }: Config): Promise<string> {
+  if (protocol.systemPromptFile !== null) return readText(protocol.systemPromptFile);
+  return protocol.systemPrompt ?? DEFAULT_SYSTEM_PROMPT;
+}
+
+async function chooseTool({ protocol }: Config): Promise<ToolDeclaration> {
+  if (protocol.toolDescriptionFile === null) return DEFAULT_TOOL;
+  const description = (await readText(protocol.toolDescriptionFile)).trim();
+  return { ...DEFAULT_TOOL, function: { ...DEFAULT_TOOL.function, description } };
+}
+
+/** One line break at the end belongs to the file, not to the text. */
+async function readText(path: string): Promise<string> {
+  try {
+    return (await Bun.file(path).text()).replace(/\n$/, "");
+  } catch (error) {
+    throw wrongUse(`Cannot read ${path}: ${messageOf(error)}`, error);
+  }
+}

@@ -1,0 +1,63 @@
+/**
+ * In: the configuration. Out: what samples, what runs code, what grades – and what a person should know of them.
+ * Nothing stays open when a part of it cannot be had.
+ */
+import type { Grader, Sampler, SamplerIdentity } from "@interlace/core";
+import { createSandbox, type OwnedSandbox } from "@interlace/sandbox";
+import type { Config } from "../config/schema.ts";
+import { messageOf, workFailed } from "../person-error.ts";
+import { openGrader } from "./open-grader.ts";
+import type { Language } from "./open-language.ts";
+import { openSampler, type HandshakeTable } from "./open-sampler.ts";
+
+export type OpenedPorts = AsyncDisposable & {
+  readonly sampler: Sampler;
+  readonly identity: SamplerIdentity;
+  readonly sandbox: OwnedSandbox;
+  readonly grader: Grader;
+  /** What the servers said at the handshake; empty for the embedded policy. */
+  readonly handshakes: readonly HandshakeTable[];
+  readonly warnings: readonly string[];
+  /** Requests that were sent again, so far. */
+  readonly retries: () => Readonly<Record<string, number>>;
+};
+
+/** Throws a PersonError when a part of the machine or a server is not as it must be. */
+export async function openPorts(
+  config: Config,
+  language: Language,
+  signal: AbortSignal,
+  tell: (line: string) => void,
+): Promise<OpenedPorts> {
+  await using opening = new AsyncDisposableStack();
+  const sandbox = opening.use(await openSandbox(config));
+  const sampler = opening.use(await openSampler(config, language, signal));
+  const grader = opening.use(openGrader(config, tell));
+  const opened = opening.move();
+  return {
+    sampler: sampler.sampler,
+    identity: await sampler.sampler.identity(),
+    sandbox,
+    grader: grader.grader,
+    handshakes: sampler.handshakes,
+    warnings: sampler.warnings,
+    retries: () => ({ sampler: sampler.retries(), sandbox: sandbox.statistics().retries }),
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  };
+}
+
+async function openSandbox({ sandbox }: Config): Promise<OwnedSandbox> {
+  const { backend, require, workers, python, timeoutSeconds, autoPrint } = sandbox;
+  try {
+    return await createSandbox({
+      backend,
+      require,
+      autoPrint,
+      limits: { wallSeconds: timeoutSeconds },
+      ...(workers === null ? {} : { concurrency: workers }),
+      ...(python === null ? {} : { python }),
+    });
+  } catch (error) {
+    throw workFailed(`Cannot run the model's code: ${messageOf(error)}`, error);
+  }
+}

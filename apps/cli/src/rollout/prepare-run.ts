@@ -1,0 +1,144 @@
+/**
+ * Opens everything that a run needs and looks at all of it before anything is written: data, language, ports.
+ * In: the configuration, and the record of a run that goes on. Out: a run that only has to be carried out.
+ */
+import { resolve } from "node:path";
+import { embeddedPolicyFolder } from "@interlace/sampler-clients";
+import type { RunFacts } from "@interlace/train-bridge";
+import packageJson from "../../package.json";
+import { valuesOf } from "../config/catalogue.ts";
+import { hashConfig } from "../config/config-hash.ts";
+import type { ResolvedConfig } from "../config/resolve.ts";
+import type { Config } from "../config/schema.ts";
+import { wrongUse } from "../person-error.ts";
+import {
+  isolationToJson,
+  RUN_RECORD_VERSION,
+  samplerToJson,
+  type RunRecord,
+} from "../run-folder/run-record.ts";
+import { checkPlan } from "./check-plan.ts";
+import { openLanguage, type Language } from "./open-language.ts";
+import { openPorts, type OpenedPorts } from "./open-ports.ts";
+import { openProblems, type OpenedProblems } from "./open-problems.ts";
+
+export type PreparedRun = {
+  readonly config: Config;
+  readonly data: OpenedProblems;
+  readonly language: Language;
+  readonly ports: OpenedPorts;
+  readonly facts: RunFacts;
+  readonly record: RunRecord;
+};
+
+export type RunIdentity = { readonly id: string; readonly now: Date };
+
+export type Surroundings = {
+  /** Owns what is opened. */
+  readonly stack: AsyncDisposableStack;
+  readonly signal: AbortSignal;
+  readonly tell: (line: string) => void;
+};
+
+/** Settings that name files: kept absolute, so that a run can be resumed from another folder. */
+const FILE_SETTINGS = [
+  "data.path",
+  "protocol.system_prompt_file",
+  "protocol.tool_description_file",
+];
+
+/** Throws a PersonError on anything that cannot work. */
+export async function prepareRun(
+  resolved: ResolvedConfig,
+  resumed: RunRecord | null,
+  identity: RunIdentity,
+  { stack, signal, tell }: Surroundings,
+): Promise<PreparedRun> {
+  const { config } = resolved;
+  const data = await openProblems(config);
+  const now = resumed === null ? identity.now : new Date(resumed.template_clock);
+  const language = await openLanguage(config, tokenizerFolder(config), now.getTime());
+  const inputHashes = { data: data.hash, ...language.hashes };
+  if (resumed !== null) refuseOtherInputs(resumed, inputHashes);
+  const ports = stack.use(await openPorts(config, language, signal, tell));
+  checkPlan(config, ports.identity, language.protocol.vocabSize);
+  const configHash = hashConfig(config, inputHashes);
+  const { rollout, learner } = config;
+  return {
+    config,
+    data,
+    language,
+    ports,
+    facts: {
+      groupSize: rollout.groupSize,
+      temperature: rollout.temperature,
+      topP: rollout.topP,
+      topK: rollout.topK,
+      logprobKind: ports.identity.logprobKind,
+      tokenizerId: language.tokenizerId,
+      tokenizerHash: language.hashes.tokenizer,
+      vocabSize: ports.identity.vocabSize,
+      maxContextTokens: learner.maxContextTokens ?? rollout.maxTrajectoryTokens,
+      seed: rollout.seed,
+      seedScheme: rollout.seedScheme,
+      configHash,
+      advantageEstimator: "group_centred",
+      systemPromptHash: language.hashes.systemPrompt,
+      toolHash: language.hashes.tool,
+      chatTemplateHash: language.hashes.chatTemplate,
+    },
+    record: resumed ?? {
+      v: RUN_RECORD_VERSION,
+      run_id: identity.id,
+      created: identity.now.toISOString(),
+      versions: { interlace: packageJson.version, bun: Bun.version, platform: platformName() },
+      preset: resolved.preset,
+      config: recordedValues(config),
+      origins: Object.fromEntries(resolved.origins),
+      config_hash: configHash,
+      input_hashes: inputHashes,
+      seeds: { seed: rollout.seed, scheme: rollout.seedScheme },
+      data: { source: data.source, problems: data.problems.length },
+      template_clock: now.toISOString(),
+      sampler: samplerToJson(ports.identity),
+      tokenizer: { id: language.tokenizerId, vocab_size: language.protocol.vocabSize },
+      handshakes: ports.handshakes.map(({ url, answers }) => ({ url, answers: [...answers] })),
+      sandbox: isolationToJson(ports.sandbox.isolation()),
+    },
+  };
+}
+
+function tokenizerFolder({ sampler }: Config): string {
+  if (sampler.tokenizer !== null) return sampler.tokenizer;
+  if (sampler.kind === "embedded") return embeddedPolicyFolder;
+  throw wrongUse(
+    `sampler.kind is ${sampler.kind}: name the folder of the model's tokenizer with --tokenizer`,
+  );
+}
+
+function recordedValues(config: Config): RunRecord["config"] {
+  // Headers may hold a key, and no key is ever written down: a resumed run is told them again.
+  const set = Object.entries(valuesOf(config)).filter(
+    ([name, value]) => value !== undefined && name !== "sampler.headers",
+  );
+  const values = Object.fromEntries(set) as RunRecord["config"];
+  for (const name of FILE_SETTINGS) {
+    const path = values[name];
+    if (typeof path === "string") values[name] = resolve(path);
+  }
+  return values;
+}
+
+function refuseOtherInputs(record: RunRecord, hashes: Readonly<Record<string, string>>): void {
+  for (const [name, hash] of Object.entries(hashes)) {
+    if (record.input_hashes[name] === hash) continue;
+    throw wrongUse(
+      `The ${name} of run ${record.run_id} has changed since it was started ` +
+        `(SHA-256 ${record.input_hashes[name]?.slice(0, 12)}, now ${hash.slice(0, 12)}): restore it, or start a new run`,
+    );
+  }
+}
+
+function platformName(): string {
+  return `${process.platform} ${process.arch}`;
+}

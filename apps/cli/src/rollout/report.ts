@@ -1,0 +1,114 @@
+/** In: steps and how they ended. Out: what a person reads, or one JSON object. */
+import { ledgerToJson } from "@interlace/core";
+import type { RunFolder } from "../run-folder/run-folder.ts";
+import { formatCount, formatCounts } from "../terminal/format.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import type { PreparedRun } from "./prepare-run.ts";
+import type { StepResult } from "./roll-out-step.ts";
+import { chooseExample, showTrajectory } from "./show-trajectory.ts";
+import { summariseStep } from "./summarise-step.ts";
+
+export type FinishedStep = { readonly step: number } & Extract<StepResult, { end: "complete" }>;
+export type OpenStep = { readonly step: number } & Exclude<StepResult, { end: "complete" }>;
+
+export type RunEnd = {
+  readonly run: PreparedRun;
+  readonly folder: RunFolder;
+  readonly finished: readonly FinishedStep[];
+  /** The step that did not end; null = all did. */
+  readonly open: OpenStep | null;
+};
+
+export function reportStep(
+  run: PreparedRun,
+  finished: FinishedStep,
+  json: boolean,
+  terminal: Terminal,
+): void {
+  if (json) return;
+  const example = chooseExample(finished.datums);
+  terminal.out("");
+  if (example !== null) {
+    for (const line of showTrajectory(run.language, example, terminal)) terminal.out(line);
+    terminal.out("");
+  }
+  for (const line of summariseStep(finished, terminal)) terminal.out(line);
+}
+
+export function reportEnd(end: RunEnd, json: boolean, terminal: Terminal): void {
+  if (json) {
+    terminal.out(JSON.stringify(endToJson(end)));
+    return;
+  }
+  const { open, folder } = end;
+  if (open === null) {
+    for (const line of nextSteps(end)) terminal.out(line);
+    return;
+  }
+  const { batch, step, asked } = open;
+  const lost = [...batch.failures.values()].reduce((sum, count) => sum + count, 0);
+  if (open.end === "failed") {
+    terminal.note(
+      `interlace: step ${step} failed: ${formatCount(lost)} of ${formatCount(asked)} trajectories were lost ` +
+        `(${formatCounts(Object.fromEntries(batch.failures))}), more than run.max_failed_fraction allows; ` +
+        "what was answered is kept",
+    );
+    terminal.note(
+      `When the cause is mended: bun run rollout --resume ${folder.path} --retry-failed`,
+    );
+    return;
+  }
+  terminal.note(
+    `interlace: interrupted in step ${step} with ${formatCount(batch.groups.length)} groups complete; nothing that was answered is lost`,
+  );
+  terminal.note(`Go on with: bun run rollout --resume ${folder.path}`);
+}
+
+function nextSteps({ run, folder, finished }: RunEnd): readonly string[] {
+  if (finished.length === 0) {
+    return [`${folder.path} is complete: all steps are done; --steps N rolls out more`];
+  }
+  const steps = run.config.run.steps;
+  return [
+    "",
+    `Next: bun run rollout --resume ${folder.path} --steps ${steps + 1}   one more batch of this run`,
+    ...(run.data.isBuiltIn
+      ? ["      bun run rollout --data FILE   your own problems (JSONL, CSV, Parquet, Arrow)"]
+      : []),
+  ];
+}
+
+function endToJson({ folder, finished, open }: RunEnd): Record<string, unknown> {
+  return {
+    run_id: folder.id,
+    path: folder.path,
+    end: open?.end ?? "complete",
+    steps: finished.map(stepToJson),
+    ...(open === null
+      ? {}
+      : {
+          open_step: {
+            step: open.step,
+            complete_groups: open.batch.groups.length,
+            failures: Object.fromEntries(open.batch.failures),
+          },
+        }),
+  };
+}
+
+function stepToJson({
+  step,
+  ledger,
+  metrics,
+  files,
+  seconds,
+}: FinishedStep): Record<string, unknown> {
+  const { datums, trajectories, ledger: ledgerFile, events } = files;
+  return {
+    step,
+    seconds,
+    metrics,
+    ledger: ledgerToJson(ledger),
+    files: { datums, trajectories, ledger: ledgerFile, events },
+  };
+}

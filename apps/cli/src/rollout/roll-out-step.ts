@@ -1,0 +1,176 @@
+/**
+ * One batch, from its problems to its files. In: a prepared run and a step. Out: the step's results, or why it is
+ * still open: its log holds everything that was answered, and `--resume` goes on from there.
+ */
+import { mkdir } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import {
+  batchAt,
+  collect,
+  isGraded,
+  SCHEDULES,
+  type Batch,
+  type Event,
+  type Plan,
+} from "@interlace/core";
+import { openFileEventLog, type FileEventLog } from "../event-log/file-event-log.ts";
+import { answerName } from "../event-log/log-line.ts";
+import { readEventLog } from "../event-log/read-event-log.ts";
+import { findFailedAnswers } from "../event-log/retry-failed.ts";
+import { messageOf, workFailed } from "../person-error.ts";
+import { appendMetrics } from "../run-folder/metrics-file.ts";
+import { stepFolderOf, type RunFolder, type StepFolder } from "../run-folder/run-folder.ts";
+import { formatPlural } from "../terminal/format.ts";
+import { startProgress } from "../terminal/progress.ts";
+import type { Interrupts } from "../terminal/interrupts.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import { exportStep, type ExportedStep } from "./export-step.ts";
+import type { PreparedRun } from "./prepare-run.ts";
+
+export type StepInput = {
+  readonly run: PreparedRun;
+  readonly folder: RunFolder;
+  readonly step: number;
+  readonly retryFailed: boolean;
+  readonly interrupts: Interrupts;
+  readonly terminal: Terminal;
+};
+
+export type StepResult =
+  | ({
+      readonly end: "complete";
+      readonly files: StepFolder;
+      readonly seconds: number;
+      readonly times: FileEventLog["times"];
+    } & ExportedStep)
+  | { readonly end: "interrupted" | "failed"; readonly batch: Batch; readonly asked: number };
+
+export async function rollOutStep(input: StepInput): Promise<StepResult> {
+  const { run, folder, step, interrupts, terminal } = input;
+  const { config, ports, language } = run;
+  const began = performance.now();
+  const files = stepFolderOf(folder, step);
+  const problems = batchAt(run.data.problems, step, config.data.questionsPerBatch);
+  const plan: Plan = { config: config.rollout, protocol: language.protocol, step };
+  const asked = problems.length * config.rollout.groupSize;
+  await using opened = await openStepLog(input, files);
+  const { log, past } = opened;
+  const retriesBefore = ports.retries();
+  const progress = startProgress(
+    terminal,
+    `step ${step}`,
+    asked,
+    performance.now.bind(performance),
+  );
+  const batch = await collect(
+    plan,
+    problems,
+    { ...ports, log },
+    {
+      schedule: SCHEDULES[config.run.schedule],
+      past,
+      signal: interrupts.signal,
+      vocabSize: ports.identity.vocabSize,
+      maxFailedFraction: config.run.maxFailedFraction,
+      onCommand: log.issued.bind(log),
+      onSettled: (_, member) => {
+        if (isGraded(member)) progress.settled(member);
+      },
+      onWarning: (message) => terminal.note(`interlace: ${message}`),
+    },
+  );
+  progress.end();
+  if (batch.end !== "complete") {
+    const by = interrupts.by();
+    if (by !== null) log.mark({ type: "interrupted", reason: by });
+    await log.sync();
+    return { end: batch.end, batch, asked };
+  }
+  if (!opened.isClosed) log.mark({ type: "closed" });
+  await log.sync();
+  const exported = await exportStep(files, {
+    config,
+    groups: batch.groups,
+    context: {
+      runId: folder.id,
+      step,
+      sampler: ports.identity.kind,
+      model: ports.identity.model,
+      facts: run.facts,
+    },
+    trajectories: { protocol: language.protocol, firstMessages: language.firstMessages },
+    times: log.times,
+    retries: subtract(ports.retries(), retriesBefore),
+  });
+  const seconds = (performance.now() - began) / 1000;
+  const metrics = { ...exported.metrics, "time/step_seconds": seconds };
+  appendMetrics(folder.metrics, { step, ...metrics });
+  return { end: "complete", files, seconds, times: log.times, ...exported, metrics };
+}
+
+function subtract(
+  after: Readonly<Record<string, number>>,
+  before: Readonly<Record<string, number>>,
+): Readonly<Record<string, number>> {
+  return Object.fromEntries(
+    Object.entries(after).map(([name, count]) => [name, count - (before[name] ?? 0)]),
+  );
+}
+
+type StepLog = AsyncDisposable & {
+  readonly log: FileEventLog;
+  readonly past: readonly Event[];
+  /** Complete already: only its files are missing. */
+  readonly isClosed: boolean;
+};
+
+/** A new log, or the one that an earlier process left, cut to its last whole line. */
+async function openStepLog(
+  { run, folder, step, retryFailed, terminal }: StepInput,
+  files: StepFolder,
+): Promise<StepLog> {
+  const opened = {
+    type: "opened",
+    run_id: folder.id,
+    step,
+    config_hash: run.facts.configHash,
+  } as const;
+  const now = (): number => performance.timeOrigin + performance.now();
+  if (!existsSync(files.events)) {
+    await makeFolder(files.path);
+    const log = openFileEventLog(files.events, { from: null, now });
+    log.mark(opened);
+    return {
+      log,
+      past: [],
+      isClosed: false,
+      [Symbol.asyncDispose]: () => log[Symbol.asyncDispose](),
+    };
+  }
+  const recorded = await readEventLog(files.events);
+  if (recorded.tornBytes > 0) {
+    terminal.note(
+      `interlace: ${files.events}: the last line was cut off by a crash (${formatPlural(recorded.tornBytes, "byte")}); it is asked again`,
+    );
+  }
+  const log = openFileEventLog(files.events, { from: recorded, times: recorded.times, now });
+  if (recorded.lines === 0) log.mark(opened);
+  const isClosed = recorded.marks.some((mark) => mark.type === "closed");
+  if (!isClosed) log.mark({ type: "resumed" });
+  const dropped = new Set(retryFailed && !isClosed ? findFailedAnswers(recorded.events) : []);
+  if (dropped.size > 0) log.mark({ type: "dropped", answers: [...dropped] });
+  const past = recorded.events.filter((event) => !dropped.has(answerName(event)));
+  terminal.note(
+    `step ${step}: going on after ${formatPlural(past.length, "recorded answer")}` +
+      (dropped.size === 0 ? "" : `, asking ${formatPlural(dropped.size, "answer")} again`),
+  );
+  return { log, past, isClosed, [Symbol.asyncDispose]: () => log[Symbol.asyncDispose]() };
+}
+
+async function makeFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path, { recursive: true });
+  } catch (error) {
+    throw workFailed(`Cannot make the folder ${path}: ${messageOf(error)}`, error);
+  }
+}

@@ -1,0 +1,74 @@
+/**
+ * `run.json`: everything that a run was started with. In: settings, identities, hashes, versions. Out: a file that
+ * `--resume` reads back. Never holds a key or a secret: settings name the variable that holds one.
+ */
+import type { Isolation, SamplerIdentity } from "@interlace/core";
+import { writeAtomic } from "@interlace/train-bridge";
+import { z } from "zod";
+import { toSnake } from "../config/names.ts";
+import { messageOf, workFailed, wrongUse } from "../person-error.ts";
+import type { RunFolder } from "./run-folder.ts";
+
+export const RUN_RECORD_VERSION = 1;
+
+const hashes = z.record(z.string(), z.string());
+
+const runRecordSchema = z.strictObject({
+  v: z.literal(RUN_RECORD_VERSION),
+  run_id: z.string(),
+  created: z.string(),
+  versions: z.record(z.string(), z.string()),
+  preset: z.string().nullable(),
+  /** Every setting's value. */
+  config: z.record(z.string(), z.json()),
+  /** What set it, for those that do not have their default. */
+  origins: z.record(z.string(), z.string()),
+  config_hash: z.string(),
+  /** Of what the settings only point at: data, tokenizer, prompts, template. */
+  input_hashes: hashes,
+  seeds: z.strictObject({ seed: z.int(), scheme: z.string() }),
+  data: z.strictObject({ source: z.string(), problems: z.int() }),
+  /** The day that a template which asks for the date is told. */
+  template_clock: z.string(),
+  sampler: z.record(z.string(), z.json()),
+  tokenizer: z.record(z.string(), z.json()),
+  handshakes: z.array(z.json()),
+  sandbox: z.json(),
+});
+
+export type RunRecord = z.output<typeof runRecordSchema>;
+
+export async function writeRunRecord(folder: RunFolder, record: RunRecord): Promise<void> {
+  const text = `${JSON.stringify(runRecordSchema.parse(record), null, 2)}\n`;
+  try {
+    await writeAtomic(folder.record, [[new TextEncoder().encode(text)]]);
+  } catch (error) {
+    throw workFailed(messageOf(error), error);
+  }
+}
+
+/** Throws a PersonError on a file that is no record of a run. */
+export async function readRunRecord(path: string): Promise<RunRecord> {
+  let text: string;
+  try {
+    text = await Bun.file(path).text();
+  } catch (error) {
+    throw wrongUse(`Cannot read ${path}: ${messageOf(error)}; name a run folder`, error);
+  }
+  try {
+    return runRecordSchema.parse(JSON.parse(text));
+  } catch (error) {
+    const reason = error instanceof z.ZodError ? z.prettifyError(error) : messageOf(error);
+    throw wrongUse(`${path} is no record of a run that this version reads: ${reason}`, error);
+  }
+}
+
+export function samplerToJson(identity: SamplerIdentity): RunRecord["sampler"] {
+  return Object.fromEntries(
+    Object.entries(identity).map(([name, value]) => [toSnake(name), value]),
+  );
+}
+
+export function isolationToJson({ backend, level, lines }: Isolation): RunRecord["sandbox"] {
+  return { backend, level, lines: lines.map((line) => ({ ...line })) };
+}
