@@ -1,0 +1,96 @@
+/**
+ * Drives a batcher: steps while there is work, and between two steps lets messages, aborts and new weights in.
+ * In: requests. Out: one promise per request. Refuses to know where it runs: a Worker, or a fake server.
+ */
+import type { WeightVersion } from "@interlace/core";
+import type { Batcher, BatchCounts, BatchRequest, BatchSequence } from "./batcher.ts";
+
+export type BatchLoop = {
+  /** Never rejects on abort: resolves with what was sampled so far, as `aborted`. */
+  generate(
+    request: Omit<BatchRequest, "id">,
+    signal: AbortSignal,
+  ): Promise<readonly BatchSequence[]>;
+  /** Resolves when new tokens come from `version`. */
+  load(weights: ReadonlyMap<string, Float32Array>, version: WeightVersion): Promise<void>;
+  /** No step starts until `resume`; requests wait. */
+  pause(): void;
+  resume(): void;
+  counts(): BatchCounts;
+};
+
+/** `afterStep` runs between two steps; what it awaits holds the next step back. */
+export function createBatchLoop(
+  batcher: Batcher,
+  afterStep: (() => Promise<void> | void) | null = null,
+): BatchLoop {
+  const pending = new Map<number, (sequences: readonly BatchSequence[]) => void>();
+  let nextId = 0;
+  const state = { running: false, paused: false };
+  let failure: { readonly error: unknown } | null = null;
+
+  async function run(): Promise<void> {
+    if (state.running) return;
+    state.running = true;
+    try {
+      while (pending.size > 0 && !state.paused) {
+        for (const { id, sequences } of batcher.step()) {
+          pending.get(id)?.(sequences);
+          pending.delete(id);
+        }
+        await afterStep?.();
+        await betweenSteps();
+      }
+    } finally {
+      state.running = false;
+    }
+  }
+
+  function start(): void {
+    // An error of the engine is a bug: it surfaces at the next request and, uncaught, in the process.
+    run().catch((error: unknown) => {
+      failure = { error };
+      queueMicrotask(() => {
+        throw error;
+      });
+    });
+  }
+
+  return {
+    async generate(request, signal) {
+      if (failure !== null) throw failure.error;
+      const id = nextId++;
+      const { promise, resolve } = Promise.withResolvers<readonly BatchSequence[]>();
+      pending.set(id, resolve);
+      batcher.submit({ ...request, id });
+      const abort = (): void => {
+        const answer = batcher.abort(id);
+        pending.delete(id);
+        if (answer !== null) resolve(answer.sequences);
+      };
+      if (signal.aborted) abort();
+      else signal.addEventListener("abort", abort, { once: true });
+      start();
+      try {
+        return await promise;
+      } finally {
+        signal.removeEventListener("abort", abort);
+      }
+    },
+    async load(weights, version) {
+      batcher.load(weights, version);
+    },
+    pause() {
+      state.paused = true;
+    },
+    resume() {
+      state.paused = false;
+      start();
+    },
+    counts: () => batcher.counts(),
+  };
+}
+
+function betweenSteps(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
