@@ -18,11 +18,14 @@ export function observationContent(result: ExecResult): string | null {
       return joinLines(printed, streamText(result.stderr) || exitLine(result));
     case "timeout":
     case "cpu_limit":
-      return joinLines(printed, limitLine("Time limit", result.limit, "s"));
+      return joinLines(
+        printed,
+        limitLine("Time limit", result.limit, (limit) => `${limit} s`),
+      );
     case "memory_limit":
-      return joinLines(printed, `Error: ${limitLine("memory limit", result.limit, "bytes")}`);
+      return joinLines(printed, `Error: ${limitLine("memory limit", result.limit, formatBytes)}`);
     case "output_limit":
-      return joinLines(printed, `Error: ${limitLine("output limit", result.limit, "bytes")}`);
+      return joinLines(printed, `Error: ${limitLine("output limit", result.limit, formatBytes)}`);
     case "killed":
       return joinLines(
         printed,
@@ -52,6 +55,12 @@ function exitLine(result: ExecResult): string {
     : `Error: process exited with code ${result.exitCode}.`;
 }
 
-function limitLine(what: string, limit: number | null, unit: string): string {
-  return limit === null ? `${what} reached.` : `${what} of ${limit} ${unit} reached.`;
+function limitLine(what: string, limit: number | null, format: (limit: number) => string): string {
+  return limit === null ? `${what} reached.` : `${what} of ${format(limit)} reached.`;
+}
+
+function formatBytes(bytes: number): string {
+  if (bytes > 0 && bytes % 1_048_576 === 0) return `${bytes / 1_048_576} MiB`;
+  if (bytes > 0 && bytes % 1024 === 0) return `${bytes / 1024} KiB`;
+  return `${bytes} bytes`;
 }
