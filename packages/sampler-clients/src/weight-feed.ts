@@ -25,7 +25,7 @@ export type Fed = {
 export function feedWeights(all: readonly Fed[], options: FeedOptions): WeightFeed | null {
   if (all.some(({ server }) => server.updateWeights === null)) return null;
   let current = options.first;
-  let running = Promise.resolve();
+  let running: Promise<void> | null = null;
 
   async function update(
     version: WeightVersion,
@@ -55,9 +55,18 @@ export function feedWeights(all: readonly Fed[], options: FeedOptions): WeightFe
   return {
     current: () => current,
     announce: (version, location, signal) => {
-      // One after the other: two changes at once would leave replicas with different weights.
-      const next = running.then(() => update(version, location, signal));
-      running = next.catch(() => {});
+      // One after the other: two changes at once would leave replicas with different weights. The first one closes the
+      // gates before anything else can start.
+      const next =
+        running === null
+          ? update(version, location, signal)
+          : running.then(() => update(version, location, signal));
+      const settled = next
+        .catch(() => {})
+        .then(() => {
+          if (running === settled) running = null;
+        });
+      running = settled;
       return next;
     },
   };
