@@ -50,6 +50,29 @@ export async function withLock<T>(name: string, work: () => Promise<T>): Promise
   return await work();
 }
 
+/** Runs a part of set-up at the root. Shows what it printed only when it fails. */
+export async function runQuietly(
+  command: readonly string[],
+  failure: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  const child = Bun.spawn([...command], {
+    cwd: ROOT,
+    env: { ...process.env, ...env },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [out, err, code] = await Promise.all([
+    child.stdout.text(),
+    child.stderr.text(),
+    child.exited,
+  ]);
+  if (code === 0) return;
+  writeSync(2, out + err);
+  throw new SetupError(`${failure}; its own words stand above`);
+}
+
 /** Installs from the lockfile what is missing; one read and one hash when nothing is. */
 export async function installWorkspace(scope: InstallScope): Promise<void> {
   if (isInstalled(scope)) return;
@@ -63,24 +86,11 @@ export async function installWorkspace(scope: InstallScope): Promise<void> {
     // What is installed is unknown until this has ended well.
     for (const stamp of [stampPath("run"), stampPath("all")]) rmSync(stamp, { force: true });
     const only = scope === "run" ? ["--production"] : [];
-    const install = Bun.spawn([process.execPath, "install", "--frozen-lockfile", ...only], {
-      cwd: ROOT,
-      stdin: "ignore",
-      stdout: "pipe",
-      stderr: "pipe",
-    });
-    const [out, err, code] = await Promise.all([
-      install.stdout.text(),
-      install.stderr.text(),
-      install.exited,
-    ]);
-    if (code !== 0) {
-      writeSync(2, out + err);
-      throw new SetupError(
-        "bun install could not install from bun.lock; the reason stands above. " +
-          "It needs the npm registry once; if package.json was edited, run bun install",
-      );
-    }
+    await runQuietly(
+      [process.execPath, "install", "--frozen-lockfile", ...only],
+      "bun install could not install from bun.lock, for which it needs the npm registry once; " +
+        "if package.json was edited, run bun install",
+    );
     writeFileSync(stampPath(scope), installedState());
   });
 }

@@ -7,7 +7,7 @@
 import { existsSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { ROOT } from "../workspace.ts";
-import { runCommand, type Outcome, type Place, type Step } from "./step.ts";
+import { runCommand, withoutColour, type Outcome, type Place, type Step } from "./step.ts";
 
 export type Runtime = "deno" | "node";
 
@@ -18,7 +18,7 @@ export function runtimeStep(runtime: Runtime): Step {
 }
 
 async function tellStory(runtime: Runtime, coloured: Place): Promise<Outcome> {
-  const place = { ...coloured, env: { ...coloured.env, NO_COLOR: "1" } };
+  const place = withoutColour(coloured);
   const binary = findBinary(runtime);
   if (binary === null) {
     const reason = `no ${runtime} package for ${process.platform} ${process.arch}`;

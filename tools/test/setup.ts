@@ -13,10 +13,9 @@ import {
   rmSync,
   symlinkSync,
   writeFileSync,
-  writeSync,
 } from "node:fs";
 import { join } from "node:path";
-import { say, SetupError, STATE, withLock } from "../workspace.ts";
+import { runQuietly, say, SetupError, STATE, withLock } from "../workspace.ts";
 
 interface BasePython {
   /** The real binary: a version manager's shim would change its mind with its settings. */
@@ -64,10 +63,11 @@ export async function preparePython(): Promise<string> {
     if (!isCurrent(folder)) {
       say(`making the tests' Python ${base.version} environment in .interlace/ (once, 1.5 GB)`);
       mkdirSync(join(STATE, "venvs"), { recursive: true });
-      await runSetup([base.path, "-m", "venv", folder], "venv could not make an environment");
-      await runSetup(
+      await runQuietly([base.path, "-m", "venv", folder], "venv could not make an environment");
+      await runQuietly(
         [join(folder, "bin/python"), "-m", "pip", "install", "--quiet", "-r", requirements],
-        "pip could not install tools/test/requirements.txt",
+        "pip could not install tools/test/requirements.txt, for which it needs PyPI once",
+        { PIP_DISABLE_PIP_VERSION_CHECK: "1", PIP_NO_INPUT: "1" },
       );
       writeFileSync(join(folder, stamp), wanted);
     }
@@ -120,21 +120,4 @@ function findPython(): BasePython {
     }
   }
   throw new SetupError(`Expected Python 3.11 or later with venv, found none; ${PYTHON_HINT}`);
-}
-
-async function runSetup(command: readonly string[], failure: string): Promise<void> {
-  const child = Bun.spawn([...command], {
-    env: { ...process.env, PIP_DISABLE_PIP_VERSION_CHECK: "1", PIP_NO_INPUT: "1" },
-    stdin: "ignore",
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  const [out, err, code] = await Promise.all([
-    child.stdout.text(),
-    child.stderr.text(),
-    child.exited,
-  ]);
-  if (code === 0) return;
-  writeSync(2, out + err);
-  throw new SetupError(`${failure}; the reason stands above`);
 }

@@ -34,13 +34,18 @@ export interface Place {
   readonly env: Readonly<Record<string, string>>;
 }
 
+/** For programs that colour what they print even into a file. */
+export function withoutColour(place: Place): Place {
+  return { ...place, env: { ...place.env, NO_COLOR: "1" } };
+}
+
 /** A command whose exit code is the whole verdict: format, lint, types, a program on a runtime. */
 export function check(name: string, command: readonly string[]): Step {
   return {
     name,
     needsPython: false,
     async run(place) {
-      const { code, output } = await runCommand(name, command, ROOT, place);
+      const { code, output } = await runCommand(name, command, ROOT, withoutColour(place));
       return { ...(code === 0 ? ONE_PASSED : ONE_FAILED), output, trouble: [], skippedNames: [] };
     },
   };
