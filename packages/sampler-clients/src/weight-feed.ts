@@ -61,12 +61,11 @@ export function feedWeights(all: readonly Fed[], options: FeedOptions): WeightFe
         running === null
           ? update(version, location, signal)
           : running.then(() => update(version, location, signal));
-      const settled = next
-        .catch(() => {})
-        .then(() => {
-          if (running === settled) running = null;
-        });
-      running = settled;
+      const clear = (): void => {
+        if (running === mine) running = null;
+      };
+      const mine: Promise<void> = next.then(clear, clear);
+      running = mine;
       return next;
     },
   };
