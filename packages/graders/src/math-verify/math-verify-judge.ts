@@ -42,6 +42,9 @@ export type MathVerifyJudge = Judge &
   };
 
 type Unscored = Extract<Verdict, { kind: "unscored" }>;
+type Python =
+  | { readonly ok: true; readonly python: string }
+  | (Omit<Unscored, "kind"> & { readonly ok: false });
 type Job = { readonly pair: Pair; readonly settle: (verdict: Verdict) => void };
 type Seat = { readonly worker: Worker; verdicts: number };
 
@@ -64,7 +67,8 @@ export function mathVerifyJudge(options: MathVerifyOptions): MathVerifyJudge {
   const live = new Set<Seat>();
   const idle: Seat[] = [];
   const starting = new Set<Promise<void>>();
-  let python: Promise<PythonEnv> | null = null;
+  const life = new AbortController();
+  let python: Promise<Python> | null = null;
   let failedStarts = 0;
   /** Set once and for all: no pair will be judged any more. */
   let closed: Unscored | null = null;
@@ -76,15 +80,14 @@ export function mathVerifyJudge(options: MathVerifyOptions): MathVerifyJudge {
   }
 
   function giveUp(reason: string, detail: string): void {
-    if (closed === null) {
-      options.warn?.(`Answers that need Math-Verify stay unscored: ${detail}`);
-    }
+    if (closed !== null) return;
     close(reason, detail);
+    options.warn?.(`Answers that need Math-Verify stay unscored: ${detail}`);
   }
 
   function pump(): void {
     for (const job of queue) {
-      const seat = idle.pop();
+      const seat = takeIdle();
       if (seat === undefined) break;
       queue.delete(job);
       void serve(seat, job);
@@ -98,6 +101,16 @@ export function mathVerifyJudge(options: MathVerifyOptions): MathVerifyJudge {
       });
       starting.add(start);
     }
+  }
+
+  /** One that has died while idle is nobody's fault, so it is not given a pair. */
+  function takeIdle(): Seat | undefined {
+    let seat = idle.pop();
+    while (seat !== undefined && !seat.worker.alive()) {
+      live.delete(seat);
+      seat = idle.pop();
+    }
+    return seat;
   }
 
   async function serve(seat: Seat, job: Job): Promise<void> {
@@ -114,23 +127,18 @@ export function mathVerifyJudge(options: MathVerifyOptions): MathVerifyJudge {
     pump();
   }
 
+  /** Never rejects: a start that fails for good gives up, and `pump` tries again before. */
   async function startOne(): Promise<void> {
-    python ??=
-      typeof options.python === "string"
-        ? Promise.resolve({ ok: true, python: options.python, made: false })
-        : options.python();
+    python ??= findPython(options.python);
     const env = await python;
     if (!env.ok) return giveUp(env.reason, env.detail);
     if (closed !== null) return;
     try {
-      const seat = { worker: await startWorker(commandOf(env.python), limits), verdicts: 0 };
+      const worker = await startWorker(commandOf(env.python), limits, life.signal);
       failedStarts = 0;
-      if (closed === null) {
-        live.add(seat);
-        idle.push(seat);
-      } else {
-        await seat.worker[Symbol.asyncDispose]();
-      }
+      const seat = { worker, verdicts: 0 };
+      live.add(seat);
+      idle.push(seat);
     } catch (error) {
       if (++failedStarts < START_ATTEMPTS) return;
       giveUp("no_worker", `${env.python} with Math-Verify does not start: ${String(error)}`);
@@ -166,11 +174,21 @@ export function mathVerifyJudge(options: MathVerifyOptions): MathVerifyJudge {
     },
     async [Symbol.asyncDispose]() {
       close("closed", "The judge has been closed");
+      life.abort();
       await Promise.all(starting);
       await Promise.all([...live].map(({ worker }) => worker[Symbol.asyncDispose]()));
       live.clear();
     },
   };
+}
+
+async function findPython(source: MathVerifyOptions["python"]): Promise<Python> {
+  if (typeof source === "string") return { ok: true, python: source };
+  try {
+    return await source();
+  } catch (error) {
+    return { ok: false, reason: "no_python", detail: String(error) };
+  }
 }
 
 /** `-s`: no packages of the user; `-P`: none from the program's folder. */

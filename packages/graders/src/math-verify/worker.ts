@@ -29,10 +29,14 @@ export type Worker = AsyncDisposable & {
 const WATCH_MS = 100;
 const KEPT_ERROR_CHARS = 500;
 
-/** Resolves when the worker is ready; rejects when it ends or stays silent before. */
+/**
+ * Resolves when the worker is ready; rejects when it ends or stays silent before. An abort of `life` kills
+ * it, whatever it is doing.
+ */
 export async function startWorker(
   command: readonly string[],
   limits: WorkerLimits,
+  life: AbortSignal,
 ): Promise<Worker> {
   const child = Bun.spawn([...command], {
     env: {
@@ -59,9 +63,12 @@ export async function startWorker(
   let alive = true;
   let asked = 0;
 
+  life.addEventListener("abort", kill, { once: true });
+
   function kill(): void {
     if (!alive) return;
     alive = false;
+    life.removeEventListener("abort", kill);
     try {
       process.kill(-child.pid, "SIGKILL");
     } catch {
@@ -106,7 +113,7 @@ export async function startWorker(
 
   return {
     pid: child.pid,
-    alive: () => alive,
+    alive: () => alive && child.exitCode === null && child.signalCode === null,
     async ask(pair) {
       const id = ++asked;
       const request = { id, ...pair, limit: limits.timeoutSeconds };

@@ -12,8 +12,11 @@ const CANDIDATES = [
   "python",
 ] as const;
 const OLDEST = [3, 11] as const;
-const PROBE =
-  "import json, sys; print(json.dumps([sys.executable, sys.version_info[0], sys.version_info[1]]))";
+/** An interpreter of an environment answers with the one that it was made on. */
+const PROBE = `
+import json, os, sys
+real = os.path.realpath(getattr(sys, "_base_executable", sys.executable))
+print(json.dumps([real, sys.version_info[0], sys.version_info[1]]))`;
 const PROBE_TIMEOUT_MS = 20_000;
 
 export type FoundPython =
