@@ -130,7 +130,21 @@ export { compareNatively, nativeJudge } from "./reward/native.ts";
 export { aimeIntegerJudge } from "./reward/aime-integer.ts";
 export { boxedGrader } from "./reward/boxed-grader.ts";
 export { scoreGrade, type Score } from "./reward/score.ts";
-export { shapeReward, SHAPINGS, type Activity, type Shaping } from "./reward/shaping.ts";
+export {
+  scoreShaped,
+  shapeReward,
+  SHAPINGS,
+  type Activity,
+  type Shaping,
+} from "./reward/shaping.ts";
+export {
+  gradeScore,
+  scoreWith,
+  weightScores,
+  type CustomScore,
+  type ScoreTrajectory,
+  type WeightedScore,
+} from "./reward/custom-score.ts";
 export { groupCentred, isDegenerate } from "./advantage/group-centred.ts";
 export {
   createEstimator,

@@ -3,7 +3,8 @@
  * Refuses to know: right answers – only wrong ones are shaped, so that trying the tool costs less.
  * Source: the published ReTool recipes, which differ in the cap and in what they count.
  */
-import type { Score } from "./score.ts";
+import type { GradedMember } from "../rollout/group.ts";
+import { scoreGrade, type Score } from "./score.ts";
 
 /** `cap0`, `cap06`: never above 0, never above −0.6; then what is counted. */
 export const SHAPINGS = [
@@ -36,4 +37,13 @@ export function shapeReward(score: Score, activity: Activity, shaping: Shaping):
   if (shaping === "off" || score.correct) return score.reward;
   const { cap, count } = VARIANTS[shaping];
   return Math.min(cap, score.reward + ((count(activity) - 2) / 2) * 0.1);
+}
+
+/** As `prepareStep` takes it: the grade's score with its reward shaped; null = unscored. */
+export function scoreShaped(shaping: Shaping): (member: GradedMember) => Score | null {
+  return ({ phase, turns: { length: assistantTurns }, codeCalls }) => {
+    const score = scoreGrade(phase.grade);
+    if (score === null) return null;
+    return { ...score, reward: shapeReward(score, { assistantTurns, codeCalls }, shaping) };
+  };
 }
