@@ -25,8 +25,14 @@ describe("pieces", () => {
     const { tokenizer } = await loadFolder("byte");
     const split = tokenizer.encodePieces([trusted("<thi"), untrusted("nk>")]);
     expect(Array.from(split)).toEqual([60, 116, 104, 105, 110, 107, 62]);
-    const around = tokenizer.encodePieces([untrusted("<thi"), trusted("nk>")]);
-    expect(Array.from(around)).toEqual([60, 116, 104, 105, 110, 107, 62]);
+    for (const pieces of [
+      [untrusted("<thi"), trusted("nk>")],
+      [trusted("<think"), untrusted(">")],
+      [untrusted("<"), trusted("think>")],
+    ]) {
+      const around = tokenizer.encodePieces(pieces);
+      expect(Array.from(around)).toEqual([60, 116, 104, 105, 110, 107, 62]);
+    }
   });
 
   test("a token may span two trusted pieces, and an empty untrusted one between them", async () => {

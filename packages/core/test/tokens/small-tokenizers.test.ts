@@ -202,3 +202,39 @@ test("bytes of a fallback run that is no UTF-8 become one U+FFFD each, others a 
   expect(tokenizer.decode(smile)).toBe("🙂");
   expect(tokenizer.decode(smile.slice(0, 3))).toBe("\ufffd\ufffd\ufffd");
 });
+
+describe("control tokens that the vocabulary itself spells", () => {
+  /** ids 0 <s>, 1 "<", 2 "s", 3 ">", 4 "<s": no byte fallback that could hide a loss. */
+  const spelled = (ignore_merges: boolean): Json => ({
+    added_tokens: [added(0, "<s>", true)],
+    normalizer: null,
+    pre_tokenizer: null,
+    decoder: { type: "Fuse" },
+    model: {
+      type: "BPE",
+      vocab: { "<s>": 0, "<": 1, s: 2, ">": 3, "<s": 4 },
+      merges: ["< s", "<s >"],
+      ignore_merges,
+    },
+  });
+
+  test.each([false, true])("stay text when they are merged or looked up whole: %p", (ignore) => {
+    const tokenizer = loadTokenizer({ tokenizer: spelled(ignore), config: {} });
+    expect(Array.from(tokenizer.encodePlain("<s>"))).toEqual([4, 3]);
+    expect(Array.from(tokenizer.encode("<s>"))).toEqual([0]);
+    expect(tokenizer.decoder([]).decode([4, 3])).toBe("<s>");
+  });
+});
+
+test("only the very first run of a text begins with the mark of a first word", () => {
+  const step = metaspace("first", false);
+  const parts = json({ model: bpe(), pre_tokenizer: step, decoder: step });
+  const tokenizer = loadTokenizer({ tokenizer: parts, config: {} });
+  const a = tokenizer.idOf("a") as number;
+  const marked = tokenizer.idOf("▁a") as number;
+  expect(Array.from(tokenizer.encode("a<s>a"))).toEqual([marked, 1, a]);
+  expect(Array.from(tokenizer.splice("<s>", "", true).encode("a", 0))).toEqual([1, a]);
+  expect(Array.from(tokenizer.splice("", "<s>", true).encode("a", 0))).toEqual([marked, 1]);
+  expect(Array.from(tokenizer.splice("", "<s>", false).encode("a", 0))).toEqual([a, 1]);
+  expect(Array.from(tokenizer.encodePlain("a", false))).toEqual([a]);
+});
