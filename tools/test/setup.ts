@@ -39,8 +39,9 @@ print("%d.%d.%d" % sys.version_info[:3])`;
 /**
  * Makes the environment that `requirements.txt` describes, once, and returns its Python.
  *
- * Each content has a folder of its own, and `test-venv` points to the one that is complete: a run
- * that was cut off is taken up where it stopped, and a running test never loses its packages.
+ * Each content has a folder of its own, and `test-venv` points to the one that is complete, so that a
+ * running test never loses its packages. What was cut off is made again, from pip's own cache: half a
+ * package can look like a whole one.
  */
 export async function preparePython(): Promise<string> {
   const requirements = join(import.meta.dir, "requirements.txt");
@@ -62,6 +63,7 @@ export async function preparePython(): Promise<string> {
     const folder = join(STATE, "venvs", key);
     if (!isCurrent(folder)) {
       say(`making the tests' Python ${base.version} environment in .interlace/ (once, 1.5 GB)`);
+      rmSync(folder, { recursive: true, force: true });
       mkdirSync(join(STATE, "venvs"), { recursive: true });
       await runQuietly([base.path, "-m", "venv", folder], "venv could not make an environment");
       await runQuietly(
