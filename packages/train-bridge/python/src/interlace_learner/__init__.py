@@ -1,0 +1,28 @@
+"""Interlace's learner: reads datums without copying, pads them, and tells how far the policy has moved.
+
+Everything here needs NumPy and pyarrow only. `interlace_learner.losses` and the reference learner
+(`interlace_learner.reference`) need PyTorch: `pip install interlace-learner[torch]`.
+"""
+
+from .advantages import dr_grpo, group_centred, grpo_std, reinforce_plus_plus, rloo
+from .diagnostics import describe_ratios, merge_descriptions
+from .padding import PaddedBatch, pad
+from .reader import Datums, MicroBatch, open_datums
+from .schema import RunFacts, SchemaError
+
+__all__ = [
+    "Datums",
+    "MicroBatch",
+    "PaddedBatch",
+    "RunFacts",
+    "SchemaError",
+    "describe_ratios",
+    "dr_grpo",
+    "group_centred",
+    "grpo_std",
+    "merge_descriptions",
+    "open_datums",
+    "pad",
+    "reinforce_plus_plus",
+    "rloo",
+]

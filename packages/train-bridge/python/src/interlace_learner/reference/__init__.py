@@ -1,0 +1,19 @@
+"""A whole learner for small Llama-shaped policies: reads datums, makes one optimizer step per training step.
+
+Small enough to be read in one sitting and exact enough to check others against; it is no training framework.
+"""
+
+from .checkpoint import CheckpointError
+from .config import LearnerConfig, learning_rate_at
+from .learner import Learner, Update
+from .llama import Llama, LlamaConfig
+
+__all__ = [
+    "CheckpointError",
+    "Learner",
+    "LearnerConfig",
+    "Llama",
+    "LlamaConfig",
+    "Update",
+    "learning_rate_at",
+]

@@ -1,0 +1,205 @@
+"""One optimizer step per training step, and none where there is nothing to learn.
+
+In: `datums.arrow` of a step. Out: new weights and what happened. Refuses to know samplers and rollouts.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ..diagnostics import describe_ratios, merge_descriptions
+from ..losses import clip_objective, reduce_per_sample, reduce_token_mean, reduce_token_sum
+from ..padding import PaddedBatch, pad
+from ..reader import MicroBatch, open_datums
+from ..schema import RunFacts
+from .checkpoint import read_config, read_state, read_tensors, write_state, write_weights
+from .config import LearnerConfig, learning_rate_at
+from .llama import Llama, LlamaConfig
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """What one training step did. Metrics are numbers by name, for `trainer/*`."""
+
+    skipped: bool
+    metrics: dict[str, float]
+
+
+class Learner:
+    """Holds the model and the optimizer's moments; everything else is in `LearnerConfig` and the caller's hands."""
+
+    def __init__(self, policy: Path, config: LearnerConfig) -> None:
+        self.config = config
+        self.source = policy
+        self.step = 0
+        """Training steps done, also those without an update: the next one's index."""
+        torch.set_num_threads(config.threads)
+        self.model = Llama(LlamaConfig.from_json(read_config(policy)))
+        weights = read_tensors(policy / "model.safetensors")
+        self.model.load_state_dict({name: value.float() for name, value in weights.items()})
+        self.optimizer = torch.optim.Adam(
+            self.model.parameters(),
+            lr=config.learning_rate,
+            betas=(config.beta1, config.beta2),
+            eps=config.epsilon,
+        )
+
+    def update(self, datums: str | Path) -> Update:
+        """Read one step's file, accumulate the gradients of its micro-batches, make one optimizer step."""
+        with open_datums(datums) as step:
+            return self.learn(step.micro_batches(), step.facts)
+
+    def learn(self, batches: Iterable[MicroBatch], facts: RunFacts) -> Update:
+        """Raise without having changed anything when the data is damaged or the gradient is not finite."""
+        known = list(batches)
+        rate = learning_rate_at(self.config, self.step)
+        if not known:
+            self.step += 1
+            return Update(skipped=True, metrics={"learning_rate": rate})
+        self.optimizer.zero_grad(set_to_none=True)
+        loss, description = self.accumulate(known, facts)
+        bound = float("inf") if self.config.gradient_clip is None else self.config.gradient_clip
+        norm = torch.nn.utils.clip_grad_norm_(
+            self.model.parameters(), bound, error_if_nonfinite=True
+        )
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
+        self.optimizer.step()
+        self.step += 1
+        metrics = {"loss": loss, "gradient_norm": float(norm), "learning_rate": rate, **description}
+        return Update(skipped=False, metrics=metrics)
+
+    def accumulate(
+        self, batches: list[MicroBatch], facts: RunFacts
+    ) -> tuple[float, dict[str, float]]:
+        """Add the step's gradient to the parameters'. The sum of the losses is the mean over the N scored samples."""
+        if facts.vocab_size > self.model.config.vocab_size:
+            raise ValueError(
+                f"Expected ids below {self.model.config.vocab_size}, as the model has rows, "
+                f"got a vocabulary of {facts.vocab_size}; is this the policy that was sampled?"
+            )
+        temperature = self.config.temperature or logit_temperature(facts)
+        step_loss_tokens = sum(batch.loss_tokens for batch in batches)
+        total, descriptions = 0.0, []
+        for batch in batches:
+            padded = pad(batch)
+            tensors = to_tensors(padded)
+            logprobs = self.model.logprobs(
+                tensors["input_tokens"],
+                tensors["target_tokens"],
+                tensors["loss_mask"],
+                temperature,
+            )
+            loss = self._loss(logprobs, tensors, padded, step_loss_tokens, facts.scored_samples)
+            loss.backward()
+            total += float(loss.detach())
+            descriptions.append(
+                describe_ratios(
+                    logprobs.detach().numpy(),
+                    padded.old_logprobs,
+                    padded.advantages,
+                    padded.loss_mask,
+                    self.config.ratio_low,
+                    self.config.ratio_high,
+                )
+            )
+        return total, merge_descriptions(descriptions)
+
+    def _loss(
+        self,
+        logprobs: Tensor,
+        tensors: dict[str, Tensor],
+        padded: PaddedBatch,
+        step_loss_tokens: int,
+        scored_samples: int,
+    ) -> Tensor:
+        mask = tensors["loss_mask"]
+        per_token = clip_objective(
+            logprobs,
+            tensors["old_logprobs"],
+            # float32 × float32, as the packing's contract says.
+            tensors["advantages"] * padded.sample_weight,
+            mask,
+            self.config.ratio_low,
+            self.config.ratio_high,
+            self.config.dual_clip,
+        )
+        match self.config.reduction:
+            case "sample_mean":
+                return reduce_per_sample(per_token, mask)
+            case "token_sum":
+                return reduce_token_sum(per_token, mask)
+            case "token_mean":
+                return reduce_token_mean(per_token, mask, step_loss_tokens, scored_samples)
+
+    def save_weights(self, folder: Path) -> str:
+        """For the sampler and for evaluation. Returns the weight version."""
+        return write_weights(folder, self.model.state_dict(), self.source)
+
+    def save_state(self, folder: Path, cursor: Any = None) -> None:
+        """To go on from. `cursor`: any JSON value of the caller's, given back by `resume`."""
+        moments: dict[str, Tensor] = {}
+        for name, parameter in self.model.named_parameters():
+            for kind, value in self.optimizer.state.get(parameter, {}).items():
+                moments[f"{name}/{kind}"] = value
+        state = {
+            "step": self.step,
+            "source": str(self.source.resolve()),
+            "config": asdict(self.config),
+            "cursor": cursor,
+            "random_state": base64.b64encode(torch.get_rng_state().numpy().tobytes()).decode(),
+        }
+        write_state(folder, self.model.state_dict(), moments, state)
+
+    @staticmethod
+    def resume(folder: Path) -> tuple[Learner, Any]:
+        """A learner that goes on bit for bit, and the cursor that was saved with it."""
+        weights, moments, state = read_state(folder)
+        learner = Learner(Path(state["source"]), LearnerConfig.from_json(state["config"]))
+        learner.model.load_state_dict(weights)
+        learner.step = state["step"]
+        for name, parameter in learner.model.named_parameters():
+            prefix = f"{name}/"
+            own = {
+                key.removeprefix(prefix): value
+                for key, value in moments.items()
+                if key.startswith(prefix)
+            }
+            if own:
+                learner.optimizer.state[parameter] = own
+        random_state = np.frombuffer(base64.b64decode(state["random_state"]), np.uint8)
+        torch.set_rng_state(torch.from_numpy(random_state.copy()))
+        return learner, state["cursor"]
+
+
+def logit_temperature(facts: RunFacts) -> float:
+    """T so that log_softmax(logits / T) means what the file's logprobs mean. Raise where nothing can."""
+    match facts.logprob_kind:
+        case "raw":
+            return 1.0
+        case "temperature_scaled" | "processed" if facts.temperature > 0:
+            # Truncation by top_p or top_k renormalises; no temperature undoes that, so ratios stay biased.
+            return facts.temperature
+        case "unknown" if facts.temperature == 1:
+            return 1.0
+        case _:
+            raise ValueError(
+                f"Expected logprobs whose meaning is known, got {facts.logprob_kind} at temperature "
+                f"{facts.temperature}; set temperature in the learner's options if you know it"
+            )
+
+
+def to_tensors(padded: PaddedBatch) -> dict[str, Tensor]:
+    """Views of the padded arrays, [samples, width]."""
+    return {
+        name: torch.from_numpy(getattr(padded, name))
+        for name in ("input_tokens", "target_tokens", "old_logprobs", "advantages", "loss_mask")
+    }
