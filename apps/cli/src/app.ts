@@ -8,6 +8,7 @@ import {
 import packageJson from "../package.json";
 import { dataPrepareCommand } from "./commands/data-prepare.ts";
 import { rolloutCommand } from "./commands/rollout.ts";
+import { verifyCommand } from "./commands/verify.ts";
 import { parserText } from "./parse-errors.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
@@ -18,9 +19,10 @@ export type CliContext = CommandContext & {
   readonly setExitCode: (code: 0 | 1 | 2) => void;
 };
 
-const routes = buildRouteMap<"rollout" | "data", CliContext>({
+const routes = buildRouteMap<"rollout" | "verify" | "data", CliContext>({
   routes: {
     rollout: rolloutCommand,
+    verify: verifyCommand,
     data: buildRouteMap({
       routes: { prepare: dataPrepareCommand },
       docs: { brief: "Make problem files" },

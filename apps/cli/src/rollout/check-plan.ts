@@ -13,7 +13,9 @@ export function checkPlan(
   if (contextLength !== null && maxTrajectoryTokens > contextLength) {
     throw wrongUse(
       `rollout.max_trajectory_tokens is ${maxTrajectoryTokens}, the ${kind} sampler's context holds ${contextLength} tokens: ` +
-        `set it to at most ${contextLength}`,
+        (kind === "embedded"
+          ? "name a server with --sampler and --url, or leave --preset out"
+          : `set it to at most ${contextLength}`),
     );
   }
   // A datum is one token shorter than its trajectory, its last token being only a target (fault 5).

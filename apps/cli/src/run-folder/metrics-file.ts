@@ -15,12 +15,25 @@ export type MetricsLine = { readonly step: number } & Metrics;
 
 /** Lines that are whole; a torn last one is cut off, its step is written again. Throws on any other damage. */
 export function recoverMetrics(path: string): readonly MetricsLine[] {
-  if (!existsSync(path)) return [];
+  const { lines, wholeBytes, bytes } = readMetrics(path);
+  if (wholeBytes < bytes) truncateSync(path, wholeBytes);
+  return lines;
+}
+
+export type ReadMetrics = {
+  readonly lines: readonly MetricsLine[];
+  /** Up to and with the last line break; what follows is a torn line. */
+  readonly wholeBytes: number;
+  readonly bytes: number;
+};
+
+/** Changes nothing. No file is no lines. Throws on a whole line that is damaged. */
+export function readMetrics(path: string): ReadMetrics {
+  if (!existsSync(path)) return { lines: [], wholeBytes: 0, bytes: 0 };
   const bytes = readFileSync(path);
-  const whole = bytes.lastIndexOf(0x0a) + 1;
-  if (whole < bytes.length) truncateSync(path, whole);
-  const lines = bytes.subarray(0, whole).toString("utf8").split("\n").slice(0, -1);
-  return lines.map((line, i) => {
+  const wholeBytes = bytes.lastIndexOf(0x0a) + 1;
+  const texts = bytes.subarray(0, wholeBytes).toString("utf8").split("\n").slice(0, -1);
+  const lines = texts.map((line, i) => {
     try {
       const read = JSON.parse(line) as MetricsLine;
       if (read.step === i) return read;
@@ -29,6 +42,7 @@ export function recoverMetrics(path: string): readonly MetricsLine[] {
       throw workFailed(`${path}, line ${i + 1} is damaged: ${messageOf(error)}`, error);
     }
   });
+  return { lines, wholeBytes, bytes: bytes.length };
 }
 
 /** On the disk itself when it returns. */

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, test, setDefaultTimeout } from "bun:test";
 import {
   appendFileSync,
   mkdtempSync,
@@ -12,6 +12,9 @@ import { join } from "node:path";
 import { openFileEventLog } from "../../src/event-log/file-event-log.ts";
 import { readEventLog } from "../../src/event-log/read-event-log.ts";
 import { ALL, EXECUTED, SAMPLED } from "./events.ts";
+
+// Spawned processes share two cores with everything else.
+setDefaultTimeout(120_000);
 
 let folder = "";
 let path = "";

@@ -1,8 +1,11 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { afterEach, beforeEach, expect, test, setDefaultTimeout } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { lockRun } from "../../src/run-folder/run-lock.ts";
+
+// Spawned processes share two cores with everything else.
+setDefaultTimeout(120_000);
 
 let folder = "";
 beforeEach(() => {

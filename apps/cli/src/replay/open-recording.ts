@@ -1,0 +1,71 @@
+/**
+ * In: a run folder, and settings to change. Out: everything that its steps need to be stepped again from their
+ * logs: configuration, language, problems. Opens no server and no sandbox.
+ */
+import { batchAt, type MathExample, type Plan } from "@interlace/core";
+import { embeddedPolicyFolder } from "@interlace/sampler-clients";
+import type { ConfigSources } from "../config/resolve.ts";
+import type { Config } from "../config/schema.ts";
+import { readEventLog, type RecordedLog } from "../event-log/read-event-log.ts";
+import { openLanguage, type Language } from "../rollout/open-language.ts";
+import { openProblems } from "../rollout/open-problems.ts";
+import { settleConfig } from "../rollout/settle-config.ts";
+import type { FoundRun } from "../run-folder/find-run.ts";
+import { stepFolderOf } from "../run-folder/run-folder.ts";
+
+export const NOTHING_CHANGED: ConfigSources = {
+  flags: [],
+  env: {},
+  file: undefined,
+  preset: undefined,
+};
+
+/** The configuration that a run was started with. */
+export async function recordedConfig({ record }: FoundRun): Promise<Config> {
+  return (await settleConfig(NOTHING_CHANGED, record)).config;
+}
+
+/** Folder of the run's tokenizer: as named, as recorded, or the built-in one; null = it was a server's. */
+export function tokenizerFolderOf(config: Config, named: string | undefined): string | null {
+  if (named !== undefined) return named;
+  return (
+    config.sampler.tokenizer ?? (config.sampler.kind === "embedded" ? embeddedPolicyFolder : null)
+  );
+}
+
+/** Templates that read the clock get the run's own day. */
+export function recordedLanguage(run: FoundRun, config: Config, folder: string): Promise<Language> {
+  return openLanguage(config, folder, new Date(run.record.template_clock).getTime());
+}
+
+export type RecordedStep = {
+  readonly plan: Plan;
+  readonly problems: readonly MathExample[];
+  readonly log: RecordedLog;
+};
+
+export type Recording = { readonly step: (index: number) => Promise<RecordedStep> };
+
+/** Throws a PersonError when the data file is not the one that the run saw. */
+export async function openRecording(
+  run: FoundRun,
+  config: Config,
+  language: Language,
+): Promise<Recording> {
+  const data = await openProblems(config);
+  const recorded = run.record.input_hashes["data"];
+  if (data.hash !== recorded) {
+    throw new Error(
+      `${data.source} has changed since the run was started (SHA-256 ${recorded?.slice(0, 12)}, now ${data.hash.slice(0, 12)})`,
+    );
+  }
+  return {
+    async step(index) {
+      return {
+        plan: { config: config.rollout, protocol: language.protocol, step: index },
+        problems: batchAt(data.problems, index, config.data.questionsPerBatch),
+        log: await readEventLog(stepFolderOf(run.folder, index).events),
+      };
+    },
+  };
+}

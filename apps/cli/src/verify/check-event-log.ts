@@ -1,0 +1,58 @@
+/** The event log, stepped again, against the groups that the Arrow file holds. In: a recording. Out: findings. */
+import { SCHEDULES, type Group, type Reporter } from "@interlace/core";
+import { messageOf } from "../person-error.ts";
+import type { Recording } from "../replay/open-recording.ts";
+import { replayStep } from "../replay/replay-step.ts";
+
+export async function checkEventLog(
+  recording: Recording,
+  step: number,
+  groups: readonly Group[],
+  vocabSize: number,
+  out: Reporter,
+): Promise<void> {
+  const where = `step-${String(step).padStart(6, "0")}/events.jsonl`;
+  try {
+    const { plan, problems, log } = await recording.step(step);
+    const options = { vocabSize, schedule: SCHEDULES.continuous };
+    const replay = await replayStep(plan, problems, log.events, options);
+    for (const place of replay.missing)
+      out.fail("event_log", { where }, "an answer", `none at ${place}`);
+    const stored = new Map(groups.map((group) => [group.question, group]));
+    for (const group of replay.groups) compareGroups(group, stored.get(group.question), where, out);
+  } catch (error) {
+    out.fail("event_log", { where }, "a log that can be stepped again", messageOf(error));
+  }
+}
+
+function compareGroups(
+  expected: Group,
+  seen: Group | undefined,
+  where: string,
+  out: Reporter,
+): void {
+  for (const [i, member] of expected.members.entries()) {
+    const [want, have] = [summary(member), summary(seen?.members[i])];
+    const place = { where, column: `question ${expected.question}, trajectory ${i}` };
+    out.expect("event_log", want === have, place, want, have);
+  }
+}
+
+/** What must be the same; texts follow from the ids, which the hash stands for. */
+function summary(member: Group["members"][number] | undefined): string {
+  if (member === undefined) return "no trajectory";
+  const { tokens, turns, codeCalls, phase, failure } = member;
+  const logprobs = tokens.segments.reduce(
+    (sum, segment) => segment.logprobs?.reduce((a, b) => a + b, sum) ?? sum,
+    0,
+  );
+  return JSON.stringify({
+    tokens: tokens.length,
+    hash: tokens.hash,
+    logprobs,
+    end: phase.type === "graded" ? [phase.termination, phase.grade] : phase.type,
+    turns,
+    codeCalls,
+    failure,
+  });
+}

@@ -1,0 +1,70 @@
+/** In: a report. Out: a short table for a person, or JSON; rules in the order in which they are defined. */
+import { RULES, type Report, type Rule, type VerifyFinding } from "@interlace/core";
+import { formatCount, formatPlural } from "../terminal/format.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+
+export function printReport(report: Report, json: boolean, terminal: Terminal): void {
+  if (json) {
+    terminal.out(JSON.stringify(reportToJson(report)));
+    return;
+  }
+  for (const rule of Object.keys(RULES) as Rule[]) {
+    const line = describeRule(rule, report, terminal);
+    if (line !== null) terminal.out(line);
+  }
+  for (const finding of report.findings) {
+    terminal.out("");
+    for (const line of describeFinding(finding, terminal)) terminal.out(line);
+  }
+  terminal.out("");
+  terminal.out(summary(report, terminal));
+}
+
+function describeRule(rule: Rule, report: Report, terminal: Terminal): string | null {
+  const checked = report.checked.get(rule);
+  const failed = report.failed.get(rule);
+  const skipped = report.skipped.get(rule);
+  const name = rule.padEnd(16);
+  if (failed !== undefined) {
+    return `${terminal.paint("FAIL", "red", "bold")}  ${name} ${formatPlural(failed, "finding")}: ${RULES[rule]}`;
+  }
+  if (checked !== undefined) {
+    return `${terminal.paint("ok", "green")}    ${name} ${formatCount(checked).padStart(12)} checked: ${RULES[rule]}`;
+  }
+  if (skipped === undefined) return null;
+  return `${terminal.paint("–", "yellow")}     ${name} not checked: ${skipped}`;
+}
+
+function describeFinding(finding: VerifyFinding, terminal: Terminal): readonly string[] {
+  const { rule, where, row, column, position, expected, seen } = finding;
+  const place = [
+    where,
+    row === null ? null : `row ${row}`,
+    column,
+    position === null ? null : `position ${position}`,
+  ].filter((part) => part !== null);
+  return [
+    `${terminal.paint(rule, "red", "bold")}  ${place.join(", ")}`,
+    `  expected  ${expected}`,
+    `  seen      ${seen}`,
+  ];
+}
+
+function summary(report: Report, terminal: Terminal): string {
+  const failed = [...report.failed.values()].reduce((sum, count) => sum + count, 0);
+  const rules = report.checked.size;
+  if (failed === 0) return terminal.paint(`All ${rules} rules hold`, "green", "bold");
+  const kept = report.findings.length < failed ? `, the first ${report.findings.length} shown` : "";
+  const text = `${formatPlural(failed, "finding")} against ${formatPlural(report.failed.size, "rule")}${kept}`;
+  return terminal.paint(text, "red", "bold");
+}
+
+function reportToJson(report: Report): object {
+  return {
+    ok: report.failed.size === 0,
+    checked: Object.fromEntries(report.checked),
+    failed: Object.fromEntries(report.failed),
+    skipped: Object.fromEntries(report.skipped),
+    findings: report.findings,
+  };
+}

@@ -1,0 +1,152 @@
+/**
+ * A whole run folder: every step's files by themselves, against each other, and against the event log.
+ * In: a run. Out: findings. What needs a file that is not there is said, not guessed.
+ */
+import { existsSync } from "node:fs";
+import { basename } from "node:path";
+import {
+  checkGradedText,
+  checkStep,
+  checkTexts,
+  createEstimator,
+  ESTIMATOR_NAMES,
+  ledgerFromJson,
+  type EstimatorName,
+  type Group,
+  type Ledger,
+  type Metrics,
+  type Reporter,
+} from "@interlace/core";
+import { readTrajectories, type TrajectoryRow } from "@interlace/train-bridge";
+import type { Config } from "../config/schema.ts";
+import { messageOf } from "../person-error.ts";
+import type { Language } from "../rollout/open-language.ts";
+import { listSteps, type FoundRun } from "../run-folder/find-run.ts";
+import { readMetrics } from "../run-folder/metrics-file.ts";
+import { stepFolderOf, type StepFolder } from "../run-folder/run-folder.ts";
+import { verifyDatums } from "./verify-datums.ts";
+
+export type RunChecks = {
+  readonly config: Config;
+  /** null = no tokenizer is at hand. */
+  readonly language: Language | null;
+  /** Compares the event log, stepped again, with the groups; null = what it needs is not at hand. */
+  readonly checkEventLog: ((step: number, groups: readonly Group[]) => Promise<void>) | null;
+};
+
+export async function verifyRun(run: FoundRun, checks: RunChecks, out: Reporter): Promise<void> {
+  const metrics = readMetricsLines(run, out);
+  for (const step of listSteps(run.folder)) {
+    const files = stepFolderOf(run.folder, step);
+    // An open step has a log and nothing else: it is not an export yet.
+    if (!existsSync(files.datums) && metrics.get(step) === undefined) continue;
+    await verifyStep(files, step, metrics.get(step) ?? null, checks, out);
+  }
+}
+
+async function verifyStep(
+  files: StepFolder,
+  step: number,
+  metrics: Metrics | null,
+  checks: RunChecks,
+  out: Reporter,
+): Promise<void> {
+  const inStep = (path: string) => `${basename(files.path)}/${basename(path)}`;
+  const names = {
+    datums: inStep(files.datums),
+    trajectories: inStep(files.trajectories),
+    ledger: inStep(files.ledger),
+    metrics: "metrics.jsonl",
+  };
+  if (metrics === null)
+    out.fail("metrics", { where: names.metrics }, `a line of step ${step}`, "none");
+  const ledger = await readLedger(files.ledger, names.ledger, out);
+  const datums = verifyDatums(files.datums, names.datums, out);
+  const rows = readRows(files.trajectories, names.trajectories, out);
+  if (datums === null || rows === null) return;
+  const { metadata } = datums;
+  const { learner, rollout } = checks.config;
+  const groups = checkStep(
+    { trajectories: rows, datums: datums.rows, metrics, ledger },
+    {
+      groupSize: metadata.groupSize,
+      vocabSize: metadata.vocabSize,
+      maxTrajectoryTokens: rollout.maxTrajectoryTokens,
+      names,
+      datums: {
+        maxContextTokens: metadata.maxContextTokens,
+        packing: { maxItems: learner.maxItems, maxPaddedTokens: learner.maxPaddedTokens },
+        ...estimatorOf(metadata.advantageEstimator),
+      },
+    },
+    out,
+  );
+  const places = rows.map((_, row) => ({ where: names.trajectories, row }));
+  for (const [i, row] of rows.entries()) checkGradedText(row, places[i]!, out);
+  if (groups.length === 0) return;
+  checkGroupTexts(groups, rows, names.trajectories, checks.language, out);
+  await checks.checkEventLog?.(step, groups);
+}
+
+function checkGroupTexts(
+  groups: readonly Group[],
+  rows: readonly TrajectoryRow[],
+  where: string,
+  language: Language | null,
+  out: Reporter,
+): void {
+  if (language === null) return;
+  const indexed = rows.map((row, index) => ({ row, at: { where, row: index } }));
+  const byQuestion = Map.groupBy(indexed, ({ row }) => row.questionIndex);
+  for (const group of groups) {
+    const own = byQuestion.get(group.question) ?? [];
+    const ordered = own.toSorted((a, b) => a.row.groupIndex - b.row.groupIndex);
+    checkTexts(
+      language.protocol,
+      group,
+      ordered.map(({ row }) => row),
+      ordered.map(({ at }) => at),
+      out,
+    );
+  }
+}
+
+/** One of another name was made elsewhere: its rows are checked against their own group statistics only. */
+function estimatorOf(name: string): { estimate?: ReturnType<typeof createEstimator> } {
+  const isKnown = (ESTIMATOR_NAMES as readonly string[]).includes(name);
+  return isKnown ? { estimate: createEstimator(name as EstimatorName) } : {};
+}
+
+function readRows(path: string, name: string, out: Reporter): readonly TrajectoryRow[] | null {
+  out.checked("readable");
+  try {
+    return [...readTrajectories(path).rows];
+  } catch (error) {
+    out.fail("readable", { where: name }, "an Arrow file of Interlace", messageOf(error));
+    return null;
+  }
+}
+
+async function readLedger(path: string, name: string, out: Reporter): Promise<Ledger | null> {
+  out.checked("readable");
+  try {
+    return ledgerFromJson(await Bun.file(path).json());
+  } catch (error) {
+    out.fail("readable", { where: name }, "a ledger", messageOf(error));
+    return null;
+  }
+}
+
+function readMetricsLines({ folder }: FoundRun, out: Reporter): ReadonlyMap<number, Metrics> {
+  out.checked("readable");
+  try {
+    const { lines, wholeBytes, bytes } = readMetrics(folder.metrics);
+    if (wholeBytes < bytes) {
+      out.fail("readable", { where: "metrics.jsonl" }, "whole lines", "a torn last line");
+    }
+    return new Map(lines.map((line) => [line.step, line]));
+  } catch (error) {
+    out.fail("readable", { where: "metrics.jsonl" }, "one line of JSON a step", messageOf(error));
+    return new Map();
+  }
+}

@@ -1,0 +1,68 @@
+/** The work of `interlace verify`, from flags to an exit code. Reads only; needs no GPU and no server. */
+import { existsSync, statSync } from "node:fs";
+import { basename } from "node:path";
+import { createReporter, type Reporter } from "@interlace/core";
+import type { VerifyFlags } from "../commands/verify.ts";
+import { messageOf, wrongUse } from "../person-error.ts";
+import {
+  openRecording,
+  recordedConfig,
+  recordedLanguage,
+  tokenizerFolderOf,
+} from "../replay/open-recording.ts";
+import { findRun, findRunPath, type FoundRun } from "../run-folder/find-run.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import { checkEventLog } from "./check-event-log.ts";
+import { printReport } from "./print-report.ts";
+import { skipRunRules, verifyDatums } from "./verify-datums.ts";
+import { verifyRun, type RunChecks } from "./verify-run.ts";
+
+export async function verifyWork(
+  terminal: Terminal,
+  flags: VerifyFlags,
+  target: string,
+): Promise<0 | 1> {
+  const out = createReporter({ keepPerRule: flags.findings });
+  if (findRunPath(target, flags.out) !== null) {
+    const run = await findRun(target, flags.out);
+    await verifyRun(run, await openChecks(run, flags, out), out);
+  } else if (existsSync(target) && statSync(target).isFile()) {
+    verifyDatums(target, basename(target), out);
+    skipRunRules(out);
+  } else {
+    throw wrongUse(`There is no run and no file at ${target}: name a run folder or a datums.arrow`);
+  }
+  const report = out.report();
+  printReport(report, flags.json === true, terminal);
+  return report.failed.size === 0 ? 0 : 1;
+}
+
+async function openChecks(run: FoundRun, flags: VerifyFlags, out: Reporter): Promise<RunChecks> {
+  const config = await recordedConfig(run);
+  const folder = tokenizerFolderOf(config, flags.tokenizer);
+  const skipTexts = (why: string): RunChecks => {
+    for (const rule of ["text", "template", "event_log"] as const) out.skip(rule, why);
+    return { config, language: null, checkEventLog: null };
+  };
+  if (folder === null) return skipTexts("needs --tokenizer DIR");
+  if (!existsSync(folder)) return skipTexts(`the tokenizer folder ${folder} is not there`);
+  const language = await recordedLanguage(run, config, folder);
+  const recorded = run.record.input_hashes["tokenizer"];
+  if (language.hashes.tokenizer !== recorded) {
+    throw wrongUse(
+      `${folder} is not the tokenizer of this run (SHA-256 ${recorded?.slice(0, 12)}, this one ${language.hashes.tokenizer.slice(0, 12)})`,
+    );
+  }
+  const vocabSize = Number(run.record.sampler["vocab_size"]);
+  try {
+    const recording = await openRecording(run, config, language);
+    return {
+      config,
+      language,
+      checkEventLog: (step, groups) => checkEventLog(recording, step, groups, vocabSize, out),
+    };
+  } catch (error) {
+    out.skip("event_log", messageOf(error));
+    return { config, language, checkEventLog: null };
+  }
+}
