@@ -7,6 +7,7 @@ import {
 } from "@stricli/core";
 import packageJson from "../package.json";
 import { dataPrepareCommand } from "./commands/data-prepare.ts";
+import { replayCommand } from "./commands/replay.ts";
 import { rolloutCommand } from "./commands/rollout.ts";
 import { verifyCommand } from "./commands/verify.ts";
 import { parserText } from "./parse-errors.ts";
@@ -19,10 +20,11 @@ export type CliContext = CommandContext & {
   readonly setExitCode: (code: 0 | 1 | 2) => void;
 };
 
-const routes = buildRouteMap<"rollout" | "verify" | "data", CliContext>({
+const routes = buildRouteMap<"rollout" | "verify" | "replay" | "data", CliContext>({
   routes: {
     rollout: rolloutCommand,
     verify: verifyCommand,
+    replay: replayCommand,
     data: buildRouteMap({
       routes: { prepare: dataPrepareCommand },
       docs: { brief: "Make problem files" },

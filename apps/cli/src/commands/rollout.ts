@@ -64,7 +64,10 @@ export const rolloutCommand = buildCommand<RolloutFlags, [], CliContext>({
       },
       sampler: text("embedded, vllm, sglang, tgi, llamacpp or tinker (default embedded)", "KIND"),
       url: text("Base URL of the server; several, with commas between, are replicas", "URL"),
-      tokenizer: text("Folder with the model's tokenizer.json and chat template", "DIR"),
+      tokenizer: text(
+        "The model's tokenizer: a folder, or a hub name like org/name@revision",
+        "DIR",
+      ),
       schedule: text("continuous or rounds (default continuous)", "NAME"),
       seed: text("Seeds everything that is drawn (default 42)", "N"),
       out: text("Folder of the run folders (default runs)", "DIR"),

@@ -1,37 +1,153 @@
 /**
- * The work of `interlace replay`: the same run from its recording, with no server and no Python. Without changes
- * it says whether the files come out byte for byte; with changes, where the recording ends.
+ * The work of `interlace replay`: the same run from its recording, with no server and no Python. Unchanged, it says
+ * whether the files come out byte for byte; with other settings, where the recording ends.
  */
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
-import { mkdir } from "node:fs/promises";
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { ledgerFromJson, SCHEDULES, type Group } from "@interlace/core";
+import { basename, join } from "node:path";
+import { ledgerFromJson, SCHEDULES, type Grader, type Group, type Metrics } from "@interlace/core";
 import type { RunFacts } from "@interlace/train-bridge";
 import type { ReplayFlags } from "../commands/replay.ts";
-import { readConfigFile } from "../config/config-file.ts";
-import { mergeLayers } from "../config/resolve.ts";
 import type { Config } from "../config/schema.ts";
 import { workFailed, wrongUse } from "../person-error.ts";
 import { exportStep } from "../rollout/export-step.ts";
 import { openGrader } from "../rollout/open-grader.ts";
 import type { Language } from "../rollout/open-language.ts";
+import { runFacts } from "../rollout/run-facts.ts";
 import { findRun, listSteps, type FoundRun } from "../run-folder/find-run.ts";
-import { runFolderAt, stepFolderOf, type StepFolder } from "../run-folder/run-folder.ts";
-import { formatPlural } from "../terminal/format.ts";
+import { stepFolderOf, type StepFolder } from "../run-folder/run-folder.ts";
 import type { Terminal } from "../terminal/terminal.ts";
+import { changeConfig } from "./change-config.ts";
 import {
   openRecording,
   recordedConfig,
   recordedLanguage,
   tokenizerFolderOf,
+  type RecordedStep,
 } from "./open-recording.ts";
-import { replayStep } from "./replay-step.ts";
+import { printReplay, type ReplayedStep } from "./print-replay.ts";
+import { replayStep, type Replay } from "./replay-step.ts";
 
-type ReplayedStep = {
-  readonly step: number;
-  readonly groups: readonly Group[];
-  readonly missing: readonly string[];
-  /** Files that differ from the recorded ones; null = not compared. */
-  readonly differing: readonly string[] | null;
+export async function replayWork(
+  terminal: Terminal,
+  flags: ReplayFlags,
+  name: string,
+): Promise<0 | 1> {
+  const run = await findRun(name, flags.runs);
+  const recorded = await recordedConfig(run);
+  const { config, changes } = await changeConfig(recorded, flags);
+  const folder = tokenizerFolderOf(recorded, flags.tokenizer);
+  if (folder === null)
+    throw wrongUse("This run's tokenizer was a server's: name its folder with --tokenizer");
+  const language = await recordedLanguage(run, config, folder);
+  const recording = await openRecording(run, config, language);
+  await using stack = new AsyncDisposableStack();
+  const grader =
+    flags.grader === undefined
+      ? undefined
+      : stack.use(openGrader(config, (line) => terminal.note(`interlace: ${line}`))).grader;
+  const target = openTarget(run, flags.out, stack);
+  const steps: ReplayedStep[] = [];
+  for (const index of listSteps(run.folder)) {
+    const step = await recording.step(index);
+    const replay = await replayRecorded(step, run, config, grader);
+    const files = stepFolderOf(target, index);
+    const source = stepFolderOf(run.folder, index);
+    const isExported = existsSync(source.datums);
+    const written =
+      replay.missing.length > 0
+        ? null
+        : await writeStep({ run, config, language, step, replay, source, files });
+    // Changed settings are meant to change the files; an open step has none yet.
+    const isComparable = written !== null && isExported && changes.length === 0;
+    steps.push({
+      step: index,
+      groups: replay.groups.length,
+      missing: replay.missing,
+      metrics: written,
+      differing: isComparable ? await compareFiles(source, files) : null,
+    });
+  }
+  printReplay({ run, steps, changes, out: flags.out ?? null }, flags.json === true, terminal);
+  return steps.some((step) => (step.differing?.length ?? 0) > 0) ? 1 : 0;
+}
+
+function replayRecorded(
+  { plan, problems, log }: RecordedStep,
+  run: FoundRun,
+  config: Config,
+  grader: Grader | undefined,
+): Promise<Replay> {
+  return replayStep(plan, problems, log.events, {
+    vocabSize: Number(run.record.sampler["vocab_size"]),
+    schedule: SCHEDULES[config.run.schedule],
+    ...(grader === undefined ? {} : { grader }),
+  });
+}
+
+type WriteInput = {
+  readonly run: FoundRun;
+  readonly config: Config;
+  readonly language: Language;
+  readonly step: RecordedStep;
+  readonly replay: { readonly groups: readonly Group[] };
+  readonly source: StepFolder;
+  readonly files: StepFolder;
 };
+
+async function writeStep(input: WriteInput): Promise<Metrics> {
+  const { run, config, language, step, replay, source, files } = input;
+  const { record } = run;
+  mkdirSync(files.path, { recursive: true });
+  const identity = {
+    logprobKind: record.sampler["logprob_kind"] as RunFacts["logprobKind"],
+    vocabSize: Number(record.sampler["vocab_size"]),
+  };
+  const exported = await exportStep(files, {
+    config,
+    groups: replay.groups,
+    context: {
+      runId: record.run_id,
+      step: step.plan.step,
+      sampler: textOf(record.sampler["kind"]),
+      model: textOf(record.sampler["model"]),
+      facts: runFacts(config, language, identity, record.config_hash),
+    },
+    trajectories: { protocol: language.protocol, firstMessages: language.firstMessages },
+    times: step.log.times,
+    // Only the ports saw their retries; what they counted is kept.
+    retries: await recordedRetries(source),
+  });
+  return exported.metrics;
+}
+
+async function recordedRetries({ ledger }: StepFolder): Promise<Readonly<Record<string, number>>> {
+  if (!existsSync(ledger)) return {};
+  return ledgerFromJson(await Bun.file(ledger).json()).retries;
+}
+
+async function compareFiles(source: StepFolder, replayed: StepFolder): Promise<readonly string[]> {
+  const differing: string[] = [];
+  for (const name of ["datums", "trajectories", "ledger"] as const) {
+    const [a, b] = [Bun.file(source[name]), Bun.file(replayed[name])];
+    const isSame = (await a.exists()) && Bun.deepEquals(await a.bytes(), await b.bytes());
+    if (!isSame) differing.push(basename(source[name]));
+  }
+  return differing;
+}
+
+/** A folder of the person's, or one that goes when the comparison is done. */
+function openTarget(run: FoundRun, out: string | undefined, stack: AsyncDisposableStack) {
+  if (out !== undefined) {
+    if (existsSync(out)) throw workFailed(`${out} is there already: name a folder that is not`);
+    mkdirSync(out, { recursive: true });
+    return { ...run.folder, path: out };
+  }
+  const path = mkdtempSync(join(tmpdir(), "interlace-replay-"));
+  stack.defer(() => rmSync(path, { recursive: true, force: true }));
+  return { ...run.folder, path };
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}

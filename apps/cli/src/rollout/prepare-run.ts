@@ -3,7 +3,6 @@
  * In: the configuration, and the record of a run that goes on. Out: a run that only has to be carried out.
  */
 import { resolve } from "node:path";
-import { embeddedPolicyFolder } from "@interlace/sampler-clients";
 import type { RunFacts } from "@interlace/train-bridge";
 import packageJson from "../../package.json";
 import { valuesOf } from "../config/catalogue.ts";
@@ -21,6 +20,8 @@ import { checkPlan } from "./check-plan.ts";
 import { openLanguage, type Language } from "./open-language.ts";
 import { openPorts, type OpenedPorts } from "./open-ports.ts";
 import { openProblems, type OpenedProblems } from "./open-problems.ts";
+import { openTokenizer, type TokenizerSource } from "./open-tokenizer.ts";
+import { runFacts } from "./run-facts.ts";
 
 export type PreparedRun = {
   readonly config: Config;
@@ -57,43 +58,27 @@ export async function prepareRun(
   const { config } = resolved;
   const data = await openProblems(config);
   const now = resumed === null ? identity.now : new Date(resumed.template_clock);
-  const language = await openLanguage(config, tokenizerFolder(config), now.getTime());
+  const source = await openTokenizer(config, signal, tell);
+  const language = await openLanguage(config, source, now.getTime());
   const inputHashes = { data: data.hash, ...language.hashes };
   if (resumed !== null) refuseOtherInputs(resumed, inputHashes);
-  const ports = stack.use(await openPorts(config, language, signal, tell));
+  const ports = stack.use(await openPorts(config, language, source, signal, tell));
   checkPlan(config, ports.identity, language.protocol.vocabSize);
   const configHash = hashConfig(config, inputHashes);
-  const { rollout, learner } = config;
+  const { rollout } = config;
   return {
     config,
     data,
     language,
     ports,
-    facts: {
-      groupSize: rollout.groupSize,
-      temperature: rollout.temperature,
-      topP: rollout.topP,
-      topK: rollout.topK,
-      logprobKind: ports.identity.logprobKind,
-      tokenizerId: language.tokenizerId,
-      tokenizerHash: language.hashes.tokenizer,
-      vocabSize: ports.identity.vocabSize,
-      maxContextTokens: learner.maxContextTokens ?? rollout.maxTrajectoryTokens,
-      seed: rollout.seed,
-      seedScheme: rollout.seedScheme,
-      configHash,
-      advantageEstimator: "group_centred",
-      systemPromptHash: language.hashes.systemPrompt,
-      toolHash: language.hashes.tool,
-      chatTemplateHash: language.hashes.chatTemplate,
-    },
+    facts: runFacts(config, language, ports.identity, configHash),
     record: resumed ?? {
       v: RUN_RECORD_VERSION,
       run_id: identity.id,
       created: identity.now.toISOString(),
       versions: { interlace: packageJson.version, bun: Bun.version, platform: platformName() },
       preset: resolved.preset,
-      config: recordedValues(config),
+      config: recordedValues(config, source),
       origins: Object.fromEntries(resolved.origins),
       config_hash: configHash,
       input_hashes: inputHashes,
@@ -108,15 +93,7 @@ export async function prepareRun(
   };
 }
 
-function tokenizerFolder({ sampler }: Config): string {
-  if (sampler.tokenizer !== null) return sampler.tokenizer;
-  if (sampler.kind === "embedded") return embeddedPolicyFolder;
-  throw wrongUse(
-    `sampler.kind is ${sampler.kind}: name the folder of the model's tokenizer with --tokenizer`,
-  );
-}
-
-function recordedValues(config: Config): RunRecord["config"] {
+function recordedValues(config: Config, source: TokenizerSource): RunRecord["config"] {
   // Headers may hold a key, and no key is ever written down: a resumed run is told them again.
   const set = Object.entries(valuesOf(config)).filter(
     ([name, value]) => value !== undefined && name !== "sampler.headers",
@@ -126,6 +103,8 @@ function recordedValues(config: Config): RunRecord["config"] {
     const path = values[name];
     if (typeof path === "string") values[name] = resolve(path);
   }
+  // A hub's branch may move; what was used has a commit.
+  if (config.sampler.tokenizer !== null) values["sampler.tokenizer"] = source.exact;
   return values;
 }
 

@@ -1,0 +1,71 @@
+/** `interlace replay`: its flags. */
+import { buildCommand } from "@stricli/core";
+import type { CliContext } from "../app.ts";
+import { COMMON_FLAGS, runCommand, type CommonFlags } from "./run-command.ts";
+
+export type ReplayFlags = CommonFlags & {
+  readonly runs: string;
+  readonly out?: string;
+  readonly config?: string;
+  readonly grader?: string;
+  readonly tokenizer?: string;
+};
+
+export const replayCommand = buildCommand<ReplayFlags, [run: string], CliContext>({
+  docs: {
+    brief: "The same run again from its recording, without a server",
+    fullDescription:
+      "Steps the event log of a run again: no server, no Python. Unchanged, the files must come out byte for byte.\n" +
+      "--grader scores the recorded answers again; --config changes settings and says where the recording ends.",
+  },
+  parameters: {
+    positional: {
+      kind: "tuple",
+      parameters: [{ brief: "Run folder or run id", parse: String, placeholder: "RUN" }],
+    },
+    flags: {
+      out: {
+        kind: "parsed",
+        parse: String,
+        optional: true,
+        brief: "Folder for the files (default: compared, then thrown away)",
+        placeholder: "DIR",
+      },
+      grader: {
+        kind: "parsed",
+        parse: String,
+        optional: true,
+        brief: "Score again with this grader",
+        placeholder: "NAME",
+      },
+      config: {
+        kind: "parsed",
+        parse: String,
+        optional: true,
+        brief: "Settings that the replay changes, in TOML",
+        placeholder: "FILE",
+      },
+      tokenizer: {
+        kind: "parsed",
+        parse: String,
+        optional: true,
+        brief: "Folder of the run's tokenizer, where it has moved or was a server's",
+        placeholder: "DIR",
+      },
+      runs: {
+        kind: "parsed",
+        parse: String,
+        default: "runs",
+        brief: "Folder of the run folders",
+        placeholder: "DIR",
+      },
+      ...COMMON_FLAGS,
+    },
+  },
+  func(flags, run) {
+    return runCommand(this, flags, async () => {
+      const { replayWork } = await import("../replay/replay-work.ts");
+      return replayWork(this.terminal, flags, run);
+    });
+  },
+});
