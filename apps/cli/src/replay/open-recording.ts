@@ -35,7 +35,9 @@ export function tokenizerFolderOf(config: Config, named: string | undefined): st
 
 /** Templates that read the clock get the run's own day. */
 export function recordedLanguage(run: FoundRun, config: Config, folder: string): Promise<Language> {
-  return openLanguage(config, folder, new Date(run.record.template_clock).getTime());
+  const id = run.record.tokenizer["id"];
+  const source = { folder, id: typeof id === "string" ? id : folder };
+  return openLanguage(config, source, new Date(run.record.template_clock).getTime());
 }
 
 export type RecordedStep = {
