@@ -92,7 +92,9 @@ const samplerSchema = z.strictObject({
     .min(1)
     .nullable()
     .default(null)
-    .describe("folder with the model's tokenizer.json and chat template"),
+    .describe(
+      "the model's tokenizer and chat template: a folder, or a hub name like org/name@revision",
+    ),
   ...server,
 });
 

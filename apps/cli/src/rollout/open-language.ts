@@ -2,7 +2,7 @@
  * In: a folder with a model's tokenizer and chat template, and the prompts. Out: the protocol that a rollout speaks,
  * and the names and hashes by which others can tell it apart.
  */
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import {
   createProtocol,
   DEFAULT_SYSTEM_PROMPT,
@@ -19,6 +19,7 @@ import {
 import type { MessageRow } from "@interlace/train-bridge";
 import type { Config } from "../config/schema.ts";
 import { messageOf, wrongUse } from "../person-error.ts";
+import type { TokenizerSource } from "./open-tokenizer.ts";
 
 export type Language = {
   readonly protocol: Protocol;
@@ -35,7 +36,11 @@ export type Language = {
 };
 
 /** `now`: the moment that templates read, in milliseconds since 1970. */
-export async function openLanguage(config: Config, folder: string, now: number): Promise<Language> {
+export async function openLanguage(
+  config: Config,
+  { folder, id }: Pick<TokenizerSource, "folder" | "id">,
+  now: number,
+): Promise<Language> {
   const files = await readTokenizerFolder(folder);
   const systemPrompt = await chooseSystemPrompt(config);
   const tool = await chooseTool(config);
@@ -57,7 +62,7 @@ export async function openLanguage(config: Config, folder: string, now: number):
     return {
       protocol,
       tokenizer,
-      tokenizerId: basename(folder),
+      tokenizerId: id,
       hashes: {
         tokenizer: await tokenizer.fingerprint(),
         chatTemplate: await sha256Hex(tokenizer.chatTemplate),

@@ -8,6 +8,7 @@ import type { Config } from "../config/schema.ts";
 import { messageOf, workFailed } from "../person-error.ts";
 import { openGrader } from "./open-grader.ts";
 import type { Language } from "./open-language.ts";
+import type { TokenizerSource } from "./open-tokenizer.ts";
 import { openSampler, type HandshakeTable } from "./open-sampler.ts";
 
 export type OpenedPorts = AsyncDisposable & {
@@ -26,12 +27,13 @@ export type OpenedPorts = AsyncDisposable & {
 export async function openPorts(
   config: Config,
   language: Language,
+  source: TokenizerSource,
   signal: AbortSignal,
   tell: (line: string) => void,
 ): Promise<OpenedPorts> {
   await using opening = new AsyncDisposableStack();
   const sandbox = opening.use(await openSandbox(config));
-  const sampler = opening.use(await openSampler(config, language, signal));
+  const sampler = opening.use(await openSampler(config, language, source, signal));
   const grader = opening.use(openGrader(config, tell));
   const opened = opening.move();
   return {

@@ -9,6 +9,7 @@ import {
 import type { Config } from "../config/schema.ts";
 import { workFailed, wrongUse } from "../person-error.ts";
 import type { Language } from "./open-language.ts";
+import type { TokenizerSource } from "./open-tokenizer.ts";
 
 export type HandshakeTable = { readonly url: string; readonly answers: readonly Answer[] };
 
@@ -22,9 +23,10 @@ export type OpenedSampler = AsyncDisposable & {
 export async function openSampler(
   { sampler: settings, rollout }: Config,
   language: Language,
+  source: TokenizerSource,
   signal: AbortSignal,
 ): Promise<OpenedSampler> {
-  const { kind, url, tokenizer: _, ...options } = settings;
+  const { kind, url, tokenizer: _, vocabSize, ...options } = settings;
   if (kind === "embedded") {
     if (url !== null) {
       throw wrongUse(
@@ -43,7 +45,12 @@ export async function openSampler(
   if (url === null) throw wrongUse(`sampler.kind is ${kind}: say where it listens, with --url`);
   let retries = 0;
   const client = await createSampler(
-    { ...options, kind, urls: typeof url === "string" ? [url] : url },
+    {
+      ...options,
+      kind,
+      urls: typeof url === "string" ? [url] : url,
+      vocabSize: vocabSize ?? source.modelRows,
+    },
     {
       tokenizer: samplerTokenizer(language.tokenizer),
       sampling: { temperature: rollout.temperature, topP: rollout.topP, topK: rollout.topK },
