@@ -3,12 +3,12 @@
  * logs: configuration, language, problems. Opens no server and no sandbox.
  */
 import { batchAt, type MathExample, type Plan } from "@interlace/core";
-import { embeddedPolicyFolder } from "@interlace/sampler-clients";
 import type { ConfigSources } from "../config/resolve.ts";
 import type { Config } from "../config/schema.ts";
 import { readEventLog, type RecordedLog } from "../event-log/read-event-log.ts";
 import { openLanguage, type Language } from "../rollout/open-language.ts";
 import { openProblems } from "../rollout/open-problems.ts";
+import { openTokenizer, type TokenizerSource } from "../rollout/open-tokenizer.ts";
 import { settleConfig } from "../rollout/settle-config.ts";
 import type { FoundRun } from "../run-folder/find-run.ts";
 import { stepFolderOf } from "../run-folder/run-folder.ts";
@@ -25,19 +25,32 @@ export async function recordedConfig({ record }: FoundRun): Promise<Config> {
   return (await settleConfig(NOTHING_CHANGED, record)).config;
 }
 
-/** Folder of the run's tokenizer: as named, as recorded, or the built-in one; null = it was a server's. */
-export function tokenizerFolderOf(config: Config, named: string | undefined): string | null {
-  if (named !== undefined) return named;
-  return (
-    config.sampler.tokenizer ?? (config.sampler.kind === "embedded" ? embeddedPolicyFolder : null)
+/** The run's tokenizer: as named, as recorded, or the built-in one; null = it was a server's. Throws when it is gone. */
+export async function recordedTokenizer(
+  { record }: FoundRun,
+  config: Config,
+  named: string | undefined,
+): Promise<TokenizerSource | null> {
+  const tokenizer = named ?? config.sampler.tokenizer;
+  if (tokenizer === null && config.sampler.kind !== "embedded") return null;
+  const sampler = { ...config.sampler, tokenizer };
+  const source = await openTokenizer(
+    { ...config, sampler },
+    new AbortController().signal,
+    () => {},
   );
+  const id = record.tokenizer["id"];
+  // Files call it as the run did, whatever the folder is called now.
+  return typeof id === "string" ? { ...source, id } : source;
 }
 
 /** Templates that read the clock get the run's own day. */
-export function recordedLanguage(run: FoundRun, config: Config, folder: string): Promise<Language> {
-  const id = run.record.tokenizer["id"];
-  const source = { folder, id: typeof id === "string" ? id : folder };
-  return openLanguage(config, source, new Date(run.record.template_clock).getTime());
+export function recordedLanguage(
+  { record }: FoundRun,
+  config: Config,
+  source: TokenizerSource,
+): Promise<Language> {
+  return openLanguage(config, source, new Date(record.template_clock).getTime());
 }
 
 export type RecordedStep = {

@@ -22,7 +22,7 @@ import {
   openRecording,
   recordedConfig,
   recordedLanguage,
-  tokenizerFolderOf,
+  recordedTokenizer,
   type RecordedStep,
 } from "./open-recording.ts";
 import { printReplay, type ReplayedStep } from "./print-replay.ts";
@@ -36,10 +36,10 @@ export async function replayWork(
   const run = await findRun(name, flags.runs);
   const recorded = await recordedConfig(run);
   const { config, changes } = await changeConfig(recorded, flags);
-  const folder = tokenizerFolderOf(recorded, flags.tokenizer);
+  const folder = recordedTokenizer(recorded, flags.tokenizer);
   if (folder === null)
     throw wrongUse("This run's tokenizer was a server's: name its folder with --tokenizer");
-  const language = await recordedLanguage(run, config, folder);
+  const language = await recordedLanguage(run, config, tokenizer);
   const recording = await openRecording(run, config, language);
   await using stack = new AsyncDisposableStack();
   const grader =

@@ -8,8 +8,9 @@ import {
   openRecording,
   recordedConfig,
   recordedLanguage,
-  tokenizerFolderOf,
+  recordedTokenizer,
 } from "../replay/open-recording.ts";
+import type { TokenizerSource } from "../rollout/open-tokenizer.ts";
 import { findRun, findRunPath, type FoundRun } from "../run-folder/find-run.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { checkEventLog } from "./check-event-log.ts";
@@ -39,18 +40,23 @@ export async function verifyWork(
 
 async function openChecks(run: FoundRun, flags: VerifyFlags, out: Reporter): Promise<RunChecks> {
   const config = await recordedConfig(run);
-  const folder = tokenizerFolderOf(config, flags.tokenizer);
   const skipTexts = (why: string): RunChecks => {
     for (const rule of ["text", "template", "event_log"] as const) out.skip(rule, why);
     return { config, language: null, checkEventLog: null };
   };
-  if (folder === null) return skipTexts("needs --tokenizer DIR");
-  if (!existsSync(folder)) return skipTexts(`the tokenizer folder ${folder} is not there`);
-  const language = await recordedLanguage(run, config, folder);
+  let source: TokenizerSource | null;
+  try {
+    source = await recordedTokenizer(run, config, flags.tokenizer);
+  } catch (error) {
+    if (flags.tokenizer !== undefined) throw error;
+    return skipTexts(messageOf(error));
+  }
+  if (source === null) return skipTexts("needs --tokenizer DIR");
+  const language = await recordedLanguage(run, config, source);
   const recorded = run.record.input_hashes["tokenizer"];
   if (language.hashes.tokenizer !== recorded) {
     throw wrongUse(
-      `${folder} is not the tokenizer of this run (SHA-256 ${recorded?.slice(0, 12)}, this one ${language.hashes.tokenizer.slice(0, 12)})`,
+      `${source.folder} is not the tokenizer of this run (SHA-256 ${recorded?.slice(0, 12)}, this one ${language.hashes.tokenizer.slice(0, 12)})`,
     );
   }
   const vocabSize = Number(run.record.sampler["vocab_size"]);
