@@ -36,9 +36,10 @@ export async function replayWork(
   const run = await findRun(name, flags.runs);
   const recorded = await recordedConfig(run);
   const { config, changes } = await changeConfig(recorded, flags);
-  const folder = recordedTokenizer(recorded, flags.tokenizer);
-  if (folder === null)
+  const tokenizer = await recordedTokenizer(run, recorded, flags.tokenizer);
+  if (tokenizer === null) {
     throw wrongUse("This run's tokenizer was a server's: name its folder with --tokenizer");
+  }
   const language = await recordedLanguage(run, config, tokenizer);
   const recording = await openRecording(run, config, language);
   await using stack = new AsyncDisposableStack();
