@@ -1,0 +1,26 @@
+/** What the conformance suite needs of a server that serves the policy in the box, fake or real. */
+import type { LogprobKind, SamplerIdentity, WeightVersion } from "@interlace/core";
+import type { SamplerClient } from "../../src/create-sampler.ts";
+
+export type Subject = AsyncDisposable & {
+  readonly client: SamplerClient;
+  /** Resolves when its decode loop works on a sequence. */
+  untilBusy(): Promise<void>;
+  /** Resolves when its decode loop works on none. */
+  untilIdle(): Promise<void>;
+  /** Holds its decode loop, or lets it go on; null = it has no such call. */
+  readonly hold: { pause(): Promise<void>; resume(): Promise<void> } | null;
+  /** A second set of weights that it can load while it runs; null = it cannot. */
+  readonly other: { readonly version: WeightVersion; readonly folder: string } | null;
+};
+
+export type Traits = {
+  readonly kind: SamplerIdentity["kind"];
+  readonly logprobKind: LogprobKind;
+  readonly honoursSeed: boolean;
+  readonly versionSource: SamplerIdentity["versionSource"];
+  /** How far a logprob may be from the oracle's. */
+  readonly tolerance: number;
+  /** Most new tokens of one request; null = no limit of the kind. */
+  readonly maxNewTokens: number | null;
+};

@@ -1,0 +1,92 @@
+/**
+ * `bun run test:real`: installs a real llama.cpp server and a real CPU build of vLLM, starts each with the policy in the
+ * box, runs the conformance suite against it and compares logprobs with PyTorch. Not part of CI: it downloads gigabytes.
+ * Arguments: names of servers to run (default all). REAL_DIR: where things are installed.
+ */
+import { mkdir } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { embeddedPolicyFolder } from "../../packages/sampler-clients/src/index.ts";
+import { installLlamacpp, installVllm, run } from "./install.ts";
+import type { RealServerNote } from "./real-subject.ts";
+import { startLlamacpp, startVllm, type RealServer } from "./start.ts";
+
+const here = import.meta.dir;
+const dir = resolve(process.env["REAL_DIR"] ?? join(here, "../../.interlace/real-servers"));
+
+type Plan = {
+  readonly name: string;
+  readonly kind: RealServerNote["kind"];
+  readonly logprobs: "raw" | "processed";
+  readonly scaleOut: boolean;
+};
+
+const PLANS: readonly Plan[] = [
+  { name: "llamacpp", kind: "llamacpp", logprobs: "raw", scaleOut: false },
+  { name: "vllm", kind: "vllm", logprobs: "raw", scaleOut: true },
+  { name: "vllm-processed", kind: "vllm", logprobs: "processed", scaleOut: true },
+  { name: "vllm-completions", kind: "vllm", logprobs: "raw", scaleOut: false },
+];
+
+const wanted = process.argv.slice(2);
+const plans = PLANS.filter(({ name }) => wanted.length === 0 || wanted.includes(name));
+const unknown = wanted.filter((name) => !PLANS.some((plan) => plan.name === name));
+if (unknown.length > 0) {
+  console.error(
+    `No server named ${unknown.join(", ")}; there are ${PLANS.map(({ name }) => name).join(", ")}`,
+  );
+  process.exit(2);
+}
+
+await mkdir(dir, { recursive: true });
+console.log(`Installing into ${dir} (the first time takes minutes)`);
+const python = await installVllm(dir);
+const llamaServer = await installLlamacpp(dir);
+const gguf = join(dir, "policy.gguf");
+const other = join(dir, "other-weights");
+await run([python, join(here, "make_gguf.py"), embeddedPolicyFolder, gguf], dir);
+await run([python, join(here, "make_other_weights.py"), embeddedPolicyFolder, other], dir);
+
+const table: string[] = [];
+let failed = 0;
+for (const plan of plans) {
+  const began = performance.now();
+  await using server = await startServer(plan);
+  const started = (performance.now() - began) / 1000;
+  const { code, figures, passed } = await test(plan, server);
+  failed += code === 0 ? 0 : 1;
+  table.push(`| ${plan.name} | ${started.toFixed(0)} s | ${passed} | ${figures.join("; ")} |`);
+}
+console.log(
+  ["", "| server | start | tests | seen |", "| --- | --- | --- | --- |", ...table].join("\n"),
+);
+process.exit(failed === 0 ? 0 : 1);
+
+function startServer(plan: Plan): Promise<RealServer> {
+  console.log(`Starting ${plan.name}`);
+  if (plan.kind === "llamacpp") return startLlamacpp(dir, llamaServer, gguf);
+  const { logprobs, scaleOut } = plan;
+  return startVllm(dir, { python, policy: embeddedPolicyFolder, logprobs, scaleOut });
+}
+
+async function test(plan: Plan, { url }: RealServer) {
+  const note: RealServerNote & { python: string } = { ...plan, url, other, python };
+  const child = Bun.spawn(["bun", "test", join(here, "real.test.ts"), "--timeout", "60000"], {
+    env: { ...process.env, REAL_SERVER: JSON.stringify(note) },
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [out, err, code] = await Promise.all([
+    child.stdout.text(),
+    child.stderr.text(),
+    child.exited,
+  ]);
+  console.log(`${out}${err}`);
+  const figures = [...out.matchAll(/^FIGURE (.*)$/gm)].map(([, figure]) => figure!);
+  const count = (word: string): string =>
+    new RegExp(`^ *(\\d+) ${word}$`, "m").exec(err)?.[1] ?? "0";
+  return {
+    code,
+    figures,
+    passed: `${count("pass")} passed, ${count("fail")} failed, ${count("skip")} skipped`,
+  };
+}

@@ -1,0 +1,133 @@
+/** The conformance suite and what only a real server can show. Started by `bun run test:real`, else skipped. */
+import { expect, test } from "bun:test";
+import { concatIds, weightVersion } from "../../packages/core/src/index.ts";
+import { embeddedPolicyFolder } from "../../packages/sampler-clients/src/index.ts";
+import {
+  ask,
+  runConformance,
+  sampled,
+} from "../../packages/sampler-clients/test/conformance/conformance.ts";
+import { openClient, openReal, type RealServerNote } from "./real-subject.ts";
+
+const given = process.env["REAL_SERVER"];
+const NEVER = new AbortController().signal;
+
+test.skipIf(given !== undefined)("real servers are started by bun run test:real", () => {});
+
+if (given !== undefined) {
+  const note = JSON.parse(given) as RealServerNote & { readonly python: string };
+  const isVllm = note.kind === "vllm";
+  runConformance(note.name, () => openReal(note), {
+    kind: note.kind,
+    logprobKind: note.logprobs,
+    honoursSeed: true,
+    versionSource: isVllm ? (note.scaleOut ? "per_token" : "per_request") : "none",
+    tolerance: 1e-4,
+    maxNewTokens: null,
+  });
+
+  test("logprobs are those of a PyTorch forward pass", async () => {
+    await using client = await openClient(note);
+    const lines = [];
+    const seen: Float32Array[] = [];
+    for (const [at, [temperature, topP]] of [
+      [1, 1],
+      [0.7, 1],
+      [1, 0.8],
+    ].entries() as Iterable<[number, [number, number]]>) {
+      const request = ask({ samples: 8, temperature, topP, seed: 40 + at });
+      for (const { ids, logprobs } of sampled(await client.sampler.sample(request, NEVER))) {
+        const prompt = [...concatIds(request.prompt)];
+        lines.push(
+          JSON.stringify({ prompt, ids: [...ids], temperature, top_p: topP, kind: note.logprobs }),
+        );
+        seen.push(logprobs);
+      }
+    }
+    const expected = await torchLogprobs(
+      note.python,
+      isVllm ? await servedFolder() : embeddedPolicyFolder,
+      lines,
+    );
+    const off = seen.flatMap((row, at) =>
+      Array.from(row, (p, place) => Math.abs(p - expected[at]![place]!)),
+    );
+    console.log(
+      `FIGURE largest difference to PyTorch ${Math.max(...off).toExponential(1)} over ${off.length} tokens`,
+    );
+    expect(Math.max(...off)).toBeLessThan(1e-4);
+  }, 120_000);
+
+  /** The suite may have changed the weights before. */
+  async function servedFolder(): Promise<string> {
+    const { weight_version } = (await (await fetch(`${note.url}/weight_info`)).json()) as {
+      weight_version: string;
+    };
+    return weight_version === "other" ? note.other : embeddedPolicyFolder;
+  }
+
+  test.skipIf(!isVllm || !note.scaleOut)(
+    "weights that change under a running sample: spans name both, and each is right",
+    async () => {
+      await using client = await openClient(note, "overlap");
+      await client.feed!.announce(weightVersion("first"), embeddedPolicyFolder, NEVER);
+      const request = ask({ temperature: 1.9, maxTokens: 400, samples: 1, seed: 5 });
+      const sampling = client.sampler.sample(request, NEVER);
+      await Bun.sleep(700);
+      await client.feed!.announce(weightVersion("second"), note.other, NEVER);
+      const [sequence] = sampled(await sampling);
+      const spans = sequence!.versions;
+      console.log(`FIGURE spans ${JSON.stringify(spans)}`);
+      expect(spans.map(({ version }) => version)).toEqual([
+        weightVersion("first"),
+        weightVersion("second"),
+      ]);
+      if (note.logprobs !== "raw") return;
+      const prompt = [...concatIds(request.prompt)];
+      const line = JSON.stringify({
+        prompt,
+        ids: [...sequence!.ids],
+        temperature: 1.9,
+        top_p: 1,
+        kind: "raw",
+      });
+      for (const [span, folder] of [
+        [spans[0]!, embeddedPolicyFolder],
+        [spans[1]!, note.other],
+      ] as const) {
+        const [all] = await torchLogprobs(note.python, folder, [line]);
+        const off = Array.from(sequence!.logprobs, (p, at) => Math.abs(p - all![at]!)).slice(
+          span.start,
+          span.end,
+        );
+        console.log(
+          `FIGURE span ${span.version}: largest difference to PyTorch ${Math.max(...off).toExponential(1)}`,
+        );
+        expect(Math.max(...off)).toBeLessThan(1e-3);
+      }
+    },
+    120_000,
+  );
+}
+
+async function torchLogprobs(
+  python: string,
+  folder: string,
+  lines: readonly string[],
+): Promise<number[][]> {
+  const child = Bun.spawn([python, `${import.meta.dir}/torch_logprobs.py`, folder], {
+    stdin: new Blob([`${lines.join("\n")}\n`]),
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [out, err, code] = await Promise.all([
+    child.stdout.text(),
+    child.stderr.text(),
+    child.exited,
+  ]);
+  if (code !== 0) throw new Error(err.split("\n").slice(-15).join("\n"));
+  return out
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as number[]);
+}

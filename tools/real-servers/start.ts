@@ -1,0 +1,107 @@
+/** Starts one real server on loopback and waits until it answers. Out: its URL; ends it by its own process id. */
+import { closeSync, openSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+
+export type RealServer = AsyncDisposable & { readonly url: string; readonly log: string };
+
+export type VllmOptions = {
+  readonly python: string;
+  readonly policy: string;
+  readonly logprobs: "raw" | "processed";
+  /** false: as vLLM starts by default, without `/inference/v1/generate`. */
+  readonly scaleOut: boolean;
+};
+
+/** Importing vLLM alone takes half a minute on a busy machine. */
+const VLLM_MS = 300_000;
+const LLAMACPP_MS = 30_000;
+
+export function startVllm(dir: string, options: VllmOptions): Promise<RealServer> {
+  const port = freePort();
+  const { python, policy, logprobs, scaleOut } = options;
+  const flags =
+    `--model ${policy} --served-model-name interlace-embedded --host 127.0.0.1 --port ${port} ` +
+    "--dtype float32 --max-model-len 512 --max-num-seqs 32 --enforce-eager";
+  const command = [python, "-m", "vllm.entrypoints.openai.api_server", ...flags.split(" ")];
+  if (logprobs === "processed") command.push("--logprobs-mode", "processed_logprobs");
+  if (scaleOut) command.push("--enable-scale-out");
+  const env = {
+    VLLM_SERVER_DEV_MODE: "1",
+    VLLM_CPU_KVCACHE_SPACE: "1",
+    VLLM_NO_USAGE_STATS: "1",
+    DO_NOT_TRACK: "1",
+    HF_HUB_OFFLINE: "1",
+    OMP_NUM_THREADS: "1",
+  };
+  return start(
+    `vllm-${logprobs}${scaleOut ? "" : "-completions"}`,
+    command,
+    env,
+    dir,
+    port,
+    VLLM_MS,
+  );
+}
+
+export function startLlamacpp(dir: string, program: string, gguf: string): Promise<RealServer> {
+  const port = freePort();
+  // The wheel brings Vulkan; without flash attention and with an F32 cache it computes as torch does in float32.
+  const flags =
+    `-m ${gguf} --alias interlace-embedded --host 127.0.0.1 --port ${port} -c 2048 -np 4 -t 1 ` +
+    "--metrics --no-warmup --device none -fa off -ctk f32 -ctv f32";
+  const command = [program, ...flags.split(" ")];
+  const env = { LD_LIBRARY_PATH: dirname(program) };
+  return start("llamacpp", command, env, dir, port, LLAMACPP_MS);
+}
+
+async function start(
+  name: string,
+  command: readonly string[],
+  env: Readonly<Record<string, string>>,
+  dir: string,
+  port: number,
+  limitMs: number,
+): Promise<RealServer> {
+  const log = join(dir, `${name}.log`);
+  const out = openSync(log, "w");
+  const child = Bun.spawn(["nice", "-n", "5", ...command], {
+    cwd: dir,
+    env: { ...process.env, ...env },
+    stdout: out,
+    stderr: out,
+  });
+  closeSync(out);
+  const url = `http://127.0.0.1:${port}`;
+  const stop = async (): Promise<void> => {
+    child.kill("SIGTERM");
+    const late = setTimeout(() => child.kill("SIGKILL"), 20_000);
+    await child.exited;
+    clearTimeout(late);
+  };
+  const until = Date.now() + limitMs;
+  while (!(await answers(`${url}/health`))) {
+    if (child.exitCode === null && Date.now() < until) {
+      await Bun.sleep(250);
+      continue;
+    }
+    await stop();
+    const tail = (await readFile(log, "utf8")).split("\n").slice(-30).join("\n");
+    throw new Error(`${name} did not start (${log}):\n${tail}`);
+  }
+  return { url, log, [Symbol.asyncDispose]: stop };
+}
+
+async function answers(url: string): Promise<boolean> {
+  return fetch(url).then(
+    (response) => response.ok,
+    () => false,
+  );
+}
+
+function freePort(): number {
+  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
+  const port = server.port!;
+  server.stop(true).catch(() => {});
+  return port;
+}
