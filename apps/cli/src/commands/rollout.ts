@@ -12,6 +12,7 @@ export type RolloutFlags = CommonFlags & {
   readonly sampler?: string;
   readonly url?: string;
   readonly tokenizer?: string;
+  readonly require?: string;
   readonly schedule?: string;
   readonly seed?: string;
   readonly out?: string;
@@ -31,6 +32,7 @@ export const FLAG_SETTINGS = {
   sampler: "sampler.kind",
   url: "sampler.url",
   tokenizer: "sampler.tokenizer",
+  require: "sandbox.require",
   schedule: "run.schedule",
   seed: "rollout.seed",
   out: "run.out",
@@ -68,6 +70,7 @@ export const rolloutCommand = buildCommand<RolloutFlags, [], CliContext>({
         "The model's tokenizer: a folder, or a hub name like org/name@revision",
         "DIR",
       ),
+      require: text("Least isolation of the sandbox: none, standard or strict", "LEVEL"),
       schedule: text("continuous or rounds (default continuous)", "NAME"),
       seed: text("Seeds everything that is drawn (default 42)", "N"),
       out: text("Folder of the run folders (default runs)", "DIR"),

@@ -100,7 +100,7 @@ const samplerSchema = z.strictObject({
 
 const sandboxSchema = z.strictObject({
   backend: z
-    .enum(["auto", "process"])
+    .enum(["auto", "zygote", "process"])
     .default("auto")
     .describe("how the model's Python runs; auto = the best that this machine gives"),
   python: z
@@ -117,7 +117,7 @@ const sandboxSchema = z.strictObject({
     .describe("print the value of a last statement that is an expression"),
   require: z
     .enum(["none", "standard", "strict"])
-    .default("none")
+    .default("standard")
     .describe("isolation below which nothing starts"),
 });
 

@@ -60,6 +60,7 @@ async function openSandbox({ sandbox }: Config): Promise<OwnedSandbox> {
       ...(python === null ? {} : { python }),
     });
   } catch (error) {
-    throw workFailed(`Cannot run the model's code: ${messageOf(error)}`, error);
+    const flag = require === "none" ? "" : " (--require none)";
+    throw workFailed(`Cannot run the model's code: ${messageOf(error)}${flag}`, error);
   }
 }

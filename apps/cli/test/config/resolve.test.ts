@@ -83,6 +83,9 @@ describe("presets", () => {
     expect(config.data.questionsPerBatch).toBe(8);
     expect(config.rollout).toMatchObject({ groupSize: 8, maxTrajectoryTokens: 8192 });
     expect(config.protocol.systemPrompt).toBeNull();
+    // Other people's models get no sandbox that is less than standard, unless somebody says so.
+    expect(config.sandbox.require).toBe("standard");
+    expect((await resolve({})).config.sandbox.require).toBe("none");
   });
 
   test("retool-paper is the paper's scale", async () => {

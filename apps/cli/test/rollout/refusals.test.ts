@@ -86,6 +86,7 @@ describe("configuration", () => {
     const dead = ["--sampler", "vllm", "--url", "http://127.0.0.1:9", ...tokenizer];
     const stderr = await refusal(1, ["rollout", ...dead], {
       INTERLACE_SAMPLER_RETRY_ATTEMPTS: "1",
+      INTERLACE_SANDBOX_REQUIRE: "none",
     });
     expect(stderr).toContain("http://127.0.0.1:9 cannot be used: reachable");
   });
