@@ -2,28 +2,22 @@
  * Drives a batcher: steps while there is work, and between two steps lets messages, aborts and new weights in.
  * In: requests. Out: one promise per request. Refuses to know where it runs: a Worker, or a fake server.
  */
-import type { WeightVersion } from "@interlace/core";
-import type { Batcher, BatchCounts, BatchRequest, BatchSequence } from "./batcher.ts";
+import type { BatchRequest, BatchSequence, TokenWatcher } from "./batch-request.ts";
+import type { Batcher } from "./batcher.ts";
 
 export type BatchLoop = {
   /** Never rejects on abort: resolves with what was sampled so far, as `aborted`. */
   generate(
     request: Omit<BatchRequest, "id">,
     signal: AbortSignal,
+    watch?: TokenWatcher,
   ): Promise<readonly BatchSequence[]>;
-  /** Resolves when new tokens come from `version`. */
-  load(weights: ReadonlyMap<string, Float32Array>, version: WeightVersion): Promise<void>;
   /** No step starts until `resume`; requests wait. */
   pause(): void;
   resume(): void;
-  counts(): BatchCounts;
 };
 
-/** `afterStep` runs between two steps; what it awaits holds the next step back. */
-export function createBatchLoop(
-  batcher: Batcher,
-  afterStep: (() => Promise<void> | void) | null = null,
-): BatchLoop {
+export function createBatchLoop(batcher: Batcher): BatchLoop {
   const pending = new Map<number, (sequences: readonly BatchSequence[]) => void>();
   let nextId = 0;
   const state = { running: false, paused: false };
@@ -38,7 +32,6 @@ export function createBatchLoop(
           pending.get(id)?.(sequences);
           pending.delete(id);
         }
-        await afterStep?.();
         await betweenSteps();
       }
     } finally {
@@ -57,12 +50,12 @@ export function createBatchLoop(
   }
 
   return {
-    async generate(request, signal) {
+    async generate(request, signal, watch) {
       if (failure !== null) throw failure.error;
       const id = nextId++;
       const { promise, resolve } = Promise.withResolvers<readonly BatchSequence[]>();
       pending.set(id, resolve);
-      batcher.submit({ ...request, id });
+      batcher.submit({ ...request, id }, watch);
       const abort = (): void => {
         const answer = batcher.abort(id);
         pending.delete(id);
@@ -77,9 +70,6 @@ export function createBatchLoop(
         signal.removeEventListener("abort", abort);
       }
     },
-    async load(weights, version) {
-      batcher.load(weights, version);
-    },
     pause() {
       state.paused = true;
     },
@@ -87,7 +77,6 @@ export function createBatchLoop(
       state.paused = false;
       start();
     },
-    counts: () => batcher.counts(),
   };
 }
 

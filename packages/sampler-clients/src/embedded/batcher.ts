@@ -3,73 +3,42 @@
  * Requests that arrive while a step runs join the next; samples of one request share its prompt's cache.
  * Synchronous: whoever drives it decides what happens between tokens. Refuses to know workers, promises, text.
  */
-import type { LogprobKind, WeightVersion } from "@interlace/core";
-import { createDrawer, type Drawn, type Sampling } from "./draw.ts";
+import type { WeightVersion } from "@interlace/core";
+import {
+  seedOf,
+  type BatchAnswer,
+  type BatchCounts,
+  type BatchRequest,
+  type BatchSequence,
+  type TokenWatcher,
+} from "./batch-request.ts";
+import { createDrawer, type Drawn } from "./draw.ts";
 import type { Engine } from "./engine.ts";
 import { createGenerator, type Generator } from "./generator.ts";
 import { createSlots, type Slot } from "./slots.ts";
 
-export type BatchRequest = Sampling & {
-  /** Unique among what is waiting or live. */
-  readonly id: number;
-  /** [1, context) ids of the vocabulary. */
-  readonly prompt: Int32Array;
-  readonly samples: number;
-  /** At least 1; what does not fit into the context is cut off as `length`. */
-  readonly maxTokens: number;
-  /** Sample i draws with `(seed + i) mod 2^31`. */
-  readonly seed: number;
-  readonly stopIds: readonly number[];
-  readonly logprobKind: Exclude<LogprobKind, "unknown">;
-};
-
-export type BatchSpan = {
-  readonly version: WeightVersion;
-  readonly start: number;
-  readonly end: number;
-};
-
-export type BatchSequence = {
-  readonly ids: Int32Array;
-  readonly logprobs: Float32Array;
-  /** `broken`: the logits after `ids` were no distribution. */
-  readonly finish: "stop" | "length" | "aborted" | "broken";
-  readonly seed: number;
-  /** Cover the ids without gaps. */
-  readonly versions: readonly BatchSpan[];
-};
-
-export type BatchAnswer = { readonly id: number; readonly sequences: readonly BatchSequence[] };
-
-export type BatchCounts = {
-  readonly live: number;
-  readonly waiting: number;
-  /** Since the start: steps, rows fed through the model, tokens sampled. */
-  readonly steps: number;
-  readonly rows: number;
-  readonly tokens: number;
-};
-
-/** Called for every sampled token with the row of logits it came from; both are valid until it returns. */
-export type TokenWatcher = (
-  requestId: number,
-  sample: number,
-  index: number,
-  drawn: Drawn,
-  row: Float32Array,
-) => void;
-
 export type Batcher = {
-  submit(request: BatchRequest): void;
+  submit(request: BatchRequest, watch?: TokenWatcher): void;
   /** What was sampled so far, as `aborted`; null when the request is unknown or finished. */
   abort(id: number): BatchAnswer | null;
   /** Between two steps. Live sequences go on under the new weights, their prefix computed again. */
   load(weights: ReadonlyMap<string, Float32Array>, version: WeightVersion): void;
+  /** Only the weights: what is cached goes stale. Servers that forget to drop it do this. */
+  swap(weights: ReadonlyMap<string, Float32Array>): void;
+  /** Only the name of the tokens to come. */
+  label(version: WeightVersion): void;
+  /** Everything is computed again, also the prefixes of live sequences. */
+  forget(): void;
   step(): readonly BatchAnswer[];
   counts(): BatchCounts;
 };
 
-type Job = { readonly request: BatchRequest; readonly sequences: Live[]; unfinished: number };
+type Job = {
+  readonly request: BatchRequest;
+  readonly watch: TokenWatcher | null;
+  readonly sequences: Live[];
+  unfinished: number;
+};
 
 type Live = {
   readonly job: Job;
@@ -86,12 +55,7 @@ type Live = {
 };
 
 /** `batch`: most sequences per step, at most the engine's slots. */
-export function createBatcher(
-  engine: Engine,
-  firstVersion: WeightVersion,
-  batch: number,
-  watch: TokenWatcher | null = null,
-): Batcher {
+export function createBatcher(engine: Engine, firstVersion: WeightVersion, batch: number): Batcher {
   const { vocabSize, context } = engine.config;
   if (engine.rows < context) {
     throw new RangeError(
@@ -107,7 +71,7 @@ export function createBatcher(
   const total = { steps: 0, rows: 0, tokens: 0 };
 
   function admit(): void {
-    const leaders = new Map<Job, Live>();
+    const leaders: Live[] = [];
     while (waiting.length > 0 && live.length < batch) {
       const sequence = waiting[0]!;
       const taken = slots.take(sequence.job.request.prompt);
@@ -115,13 +79,13 @@ export function createBatcher(
       waiting.shift();
       live.push(sequence);
       sequence.slot = taken.slot;
-      const leader = leaders.get(sequence.job);
+      const leader = leaders.find((other) => samePrompt(other.job, sequence.job));
       if (leader !== undefined) {
         taken.slot.cached = 0;
         leader.followers.push(sequence);
         continue;
       }
-      leaders.set(sequence.job, sequence);
+      leaders.push(sequence);
       if (taken.copyFrom !== null) {
         engine.copySlot(taken.copyFrom.index, taken.slot.index, taken.slot.cached);
       }
@@ -181,7 +145,7 @@ export function createBatcher(
       sequence.versions.push({ version, start: index });
     }
     total.tokens++;
-    watch?.(request.id, sequence.sample, index, drawn, row);
+    sequence.job.watch?.(sequence.sample, index, drawn, row);
     if (request.stopIds.includes(drawn.id)) sequence.finish = "stop";
     else if (index + 1 === sequence.most) sequence.finish = "length";
   }
@@ -193,7 +157,7 @@ export function createBatcher(
   }
 
   return {
-    submit(request) {
+    submit(request, watch) {
       const { id, prompt, samples, seed } = request;
       if (prompt.length < 1 || prompt.length >= context) {
         throw new RangeError(
@@ -201,7 +165,7 @@ export function createBatcher(
         );
       }
       if (jobs.has(id)) throw new Error(`Expected a new request id, seen ${id} again`);
-      const job: Job = { request, sequences: [], unfinished: samples };
+      const job: Job = { request, watch: watch ?? null, sequences: [], unfinished: samples };
       const most = Math.min(request.maxTokens, context - prompt.length);
       for (let sample = 0; sample < samples; sample++) {
         job.sequences.push({
@@ -240,6 +204,11 @@ export function createBatcher(
       version = next;
       slots.forget();
     },
+    swap: (weights) => engine.load(weights),
+    label(next) {
+      version = next;
+    },
+    forget: () => slots.forget(),
     step() {
       admit();
       if (live.length === 0) return [];
@@ -262,8 +231,10 @@ export function createBatcher(
   };
 }
 
-export function seedOf(seed: number, sample: number): number {
-  return (seed + sample) % 2 ** 31;
+function samePrompt(a: Job, b: Job): boolean {
+  if (a === b) return true;
+  const [left, right] = [a.request.prompt, b.request.prompt];
+  return left.length === right.length && left.every((id, i) => id === right[i]);
 }
 
 function logprobOf(drawn: Drawn, kind: BatchRequest["logprobKind"]): number {

@@ -14,7 +14,7 @@ import {
   type Sequence,
   type WeightFeed,
 } from "@interlace/core";
-import type { BatchSequence } from "./batcher.ts";
+import type { BatchSequence } from "./batch-request.ts";
 import { bestKernels, type KernelKind } from "./kernels.ts";
 import { embeddedPolicyFolder, loadPolicy, readWeights } from "./load-policy.ts";
 import { openWorker, type WorkerClient } from "./worker-client.ts";

@@ -1,6 +1,6 @@
 /** This side of one Worker: promises over its messages. A Worker that dies fails what it held; nothing hangs. */
 import type { WeightVersion } from "@interlace/core";
-import type { BatchRequest, BatchSequence } from "./batcher.ts";
+import type { BatchRequest, BatchSequence } from "./batch-request.ts";
 import type { FromWorker, ToWorker } from "./worker-messages.ts";
 
 export type WorkerClient = AsyncDisposable & {

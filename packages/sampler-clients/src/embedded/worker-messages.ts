@@ -1,6 +1,6 @@
 /** What the sampler and its Workers say to each other. Arrays are moved where they can be, copied where shared. */
 import type { WeightVersion } from "@interlace/core";
-import type { BatchRequest, BatchSequence } from "./batcher.ts";
+import type { BatchRequest, BatchSequence } from "./batch-request.ts";
 import type { KernelKind } from "./kernels.ts";
 import type { ModelConfig } from "./model-config.ts";
 

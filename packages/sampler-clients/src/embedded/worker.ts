@@ -1,5 +1,5 @@
 /** The Worker's side: owns one engine, answers messages, so that the driver and Ctrl-C never wait for a step. */
-import { createBatcher } from "./batcher.ts";
+import { createBatcher, type Batcher } from "./batcher.ts";
 import { createBatchLoop, type BatchLoop } from "./batch-loop.ts";
 import { createEngine } from "./engine.ts";
 import { readSafetensors } from "./safetensors.ts";
@@ -11,13 +11,15 @@ declare const self: {
 };
 
 const aborts = new Map<number, AbortController>();
-let opened: Promise<BatchLoop> | null = null;
+type Opened = { readonly batcher: Batcher; readonly loop: BatchLoop };
+let opened: Promise<Opened> | null = null;
 
-async function open(message: Extract<ToWorker, { type: "open" }>): Promise<BatchLoop> {
+async function open(message: Extract<ToWorker, { type: "open" }>): Promise<Opened> {
   const { config, kernels, slots, batch, version } = message;
   const engine = await createEngine(config, { slots, rows: config.context, kernels });
   engine.load(readSafetensors(message.weights));
-  return createBatchLoop(createBatcher(engine, version, batch));
+  const batcher = createBatcher(engine, version, batch);
+  return { batcher, loop: createBatchLoop(batcher) };
 }
 
 async function handle(message: ToWorker): Promise<void> {
@@ -32,7 +34,7 @@ async function handle(message: ToWorker): Promise<void> {
       const controller = new AbortController();
       aborts.set(message.id, controller);
       try {
-        const loop = await current();
+        const { loop } = await current();
         const sequences = await loop.generate(message.request, controller.signal);
         const buffers = sequences.flatMap(({ ids, logprobs }) => [ids.buffer, logprobs.buffer]);
         self.postMessage({ type: "sampled", id: message.id, sequences }, buffers);
@@ -45,14 +47,14 @@ async function handle(message: ToWorker): Promise<void> {
       aborts.get(message.id)?.abort();
       return;
     case "load": {
-      const loop = await current();
-      await loop.load(readSafetensors(message.weights), message.version);
+      const { batcher } = await current();
+      batcher.load(readSafetensors(message.weights), message.version);
       self.postMessage({ type: "loaded", id: message.id }, []);
     }
   }
 }
 
-function current(): Promise<BatchLoop> {
+function current(): Promise<Opened> {
   if (opened === null) throw new Error("Expected open as the first message");
   return opened;
 }

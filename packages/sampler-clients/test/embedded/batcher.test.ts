@@ -1,7 +1,8 @@
 import { weightVersion } from "@interlace/core";
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { createBatcher, type BatchAnswer, type Batcher } from "../../src/embedded/batcher.ts";
+import type { BatchAnswer } from "../../src/embedded/batch-request.ts";
+import { createBatcher, type Batcher } from "../../src/embedded/batcher.ts";
 import { alone, EOS, openEngine, policy, problems, request, weights } from "./policy-fixture.ts";
 
 function drain(batcher: Batcher): BatchAnswer[] {
@@ -89,6 +90,44 @@ describe("the batcher", () => {
     batcher.submit(request(0, { samples: 8, maxTokens: 1 }));
     drain(batcher);
     expect(batcher.counts()).toMatchObject({ rows: 20, steps: 1, tokens: 8 });
+  });
+
+  test("requests of one prompt that meet in a step are fed it once, whoever asks", async () => {
+    const batcher = createBatcher(await openEngine(8), policy.version, 8);
+    const same = request(0, { maxTokens: 2 }).prompt;
+    for (const id of [0, 1, 2]) {
+      batcher.submit(request(id, { prompt: same, maxTokens: 1, temperature: id === 1 ? 0 : 1 }));
+    }
+    const answers = drain(batcher);
+    expect(batcher.counts()).toMatchObject({ rows: 20, steps: 1, tokens: 3 });
+    const engine = await openEngine(1);
+    for (const { id, sequences } of answers) {
+      const single = request(id, { prompt: same, maxTokens: 1, temperature: id === 1 ? 0 : 1 });
+      expect(sequences).toEqual(alone(engine, single));
+    }
+  });
+
+  test("swapped weights keep a stale cache until it is forgotten, as servers that forget do", async () => {
+    const changed = new Map([...weights].map(([name, v]) => [name, v.map((x) => x * 0.9)]));
+    const engine = await openEngine(2);
+    engine.load(changed);
+    const [right] = alone(engine, request(0, { maxTokens: 4 }));
+    const batcher = createBatcher(await openEngine(2), policy.version, 2);
+    const sample = (id: number) => {
+      batcher.submit(request(0, { id, prompt: request(0).prompt, seed: 1000, maxTokens: 4 }));
+      return drain(batcher)[0]!.sequences[0]!;
+    };
+    sample(0);
+    batcher.swap(changed);
+    const stale = sample(1);
+    expect(stale.logprobs[0]).not.toBe(right!.logprobs[0]);
+    expect(stale.versions).toEqual([{ version: policy.version, start: 0, end: 4 }]);
+    batcher.label(weightVersion("next"));
+    batcher.forget();
+    expect(sample(2)).toEqual({
+      ...right!,
+      versions: [{ version: weightVersion("next"), start: 0, end: 4 }],
+    });
   });
 
   test("a turn of nothing but EOS is one token and a stop", async () => {

@@ -1,10 +1,7 @@
 /** The policy in the box, opened once for the tests of this folder. */
 import { join } from "node:path";
-import {
-  createBatcher,
-  type BatchRequest,
-  type BatchSequence,
-} from "../../src/embedded/batcher.ts";
+import type { BatchRequest, BatchSequence } from "../../src/embedded/batch-request.ts";
+import { createBatcher } from "../../src/embedded/batcher.ts";
 import { createEngine, type Engine } from "../../src/embedded/engine.ts";
 import type { KernelKind } from "../../src/embedded/kernels.ts";
 import { embeddedPolicyFolder, loadPolicy } from "../../src/embedded/load-policy.ts";
