@@ -192,6 +192,14 @@ export {
 export { measureStep, type Metrics } from "./metrics/step-metrics.ts";
 export { aggregateTrainer } from "./metrics/trainer-metrics.ts";
 export {
+  measureEval,
+  powersUpTo,
+  type Estimate,
+  type EvalGeneration,
+  type EvalMetrics,
+} from "./metrics/eval-metrics.ts";
+export { mcnemarTest, signFlipTest, type PairedTest, type Share } from "./metrics/paired-tests.ts";
+export {
   buildLedger,
   checkLedger,
   countSampled,
