@@ -18,6 +18,7 @@ export type DriverOptions = {
   readonly schedule: Schedule;
   readonly past: Past;
   readonly vocabSize: number;
+  readonly questionIndex: (position: number) => number;
   readonly signal: AbortSignal;
   readonly notify: {
     readonly event: (event: Event) => void;
@@ -31,7 +32,7 @@ export type DriverOptions = {
 export type Driver = {
   /** Live groups and complete ones that nobody took yet. */
   readonly held: () => number;
-  /** Opens a problem as the next `question_index`. */
+  /** Opens a problem at the next position. Breaks when its `question_index` is taken. */
   readonly open: (problem: MathExample) => void;
   /** No further problem can be opened until a group completes. */
   readonly setOpened: (opened: boolean) => void;
@@ -44,7 +45,7 @@ export type Driver = {
 };
 
 export function createDriver(plan: Plan, ports: Ports, options: DriverOptions): Driver {
-  const { schedule, past, vocabSize, signal, notify, onChange } = options;
+  const { schedule, past, vocabSize, questionIndex, signal, notify, onChange } = options;
   const groups = new Map<number, Group>();
   const complete: Group[] = [];
   const inFlight = new Set<Promise<void>>();
@@ -52,7 +53,7 @@ export function createDriver(plan: Plan, ports: Ports, options: DriverOptions): 
   /** Sample and execute commands in flight; grades hold no barrier. */
   let running = 0;
   let opened = false;
-  let questions = 0;
+  let position = 0;
   let broken: { readonly error: unknown } | null = null;
 
   /** Takes a step's result in and follows past answers as far as they go. */
@@ -137,7 +138,9 @@ export function createDriver(plan: Plan, ports: Ports, options: DriverOptions): 
     held: () => groups.size + complete.length,
     open: (problem) =>
       guard(() => {
-        accept([], open(plan, problem, questions++));
+        const question = questionIndex(position++);
+        if (groups.has(question)) throw new Error(`Expected one problem at question ${question}`);
+        accept([], open(plan, problem, question));
         pump();
       }),
     setOpened: (value) =>

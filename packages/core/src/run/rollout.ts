@@ -23,6 +23,8 @@ export type RolloutOptions = {
   readonly signal?: AbortSignal;
   /** Groups held at once, live or not yet taken; bounds memory when `problems` is endless. Default: no bound. */
   readonly maxOpenGroups?: number;
+  /** `question_index` of the i-th problem, each its own: seeds and keys follow it. Default: i. */
+  readonly questionIndex?: (position: number) => number;
   /** Ids that the sampler may return lie in `[0, vocabSize)`: the model's rows. Default: the protocol's. */
   readonly vocabSize?: number;
   /** Every new answer, after it was logged. Not awaited; one that blocks the thread blocks the rollout. */
@@ -57,6 +59,7 @@ export async function* rollout(
     schedule: options.schedule ?? continuous,
     past: indexPast(options.past ?? [], plan.step),
     vocabSize: options.vocabSize ?? plan.protocol.vocabSize,
+    questionIndex: options.questionIndex ?? ((position) => position),
     signal: stop.signal,
     notify: {
       event: shield(options.onEvent),

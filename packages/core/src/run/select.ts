@@ -13,7 +13,7 @@ import { createBell } from "./bell.ts";
 import type { Ports } from "./issue.ts";
 import { rollout, type RolloutOptions } from "./rollout.ts";
 
-export type SelectOptions = Omit<RolloutOptions, "past" | "maxOpenGroups"> & {
+export type SelectOptions = Omit<RolloutOptions, "past" | "maxOpenGroups" | "questionIndex"> & {
   /** Groups with a signal that make a batch, ≥ 1. */
   readonly groups: number;
   /** Problems rolled out at most to find them, carried ones included. Default 3 × groups: a refill always ends. */
