@@ -40,16 +40,150 @@ test("a problem at its own question_index is what it is in the whole batch", asy
   const seeds = async (indices: readonly number[]): Promise<Map<number, number>> => {
     const seen = new Map<number, number>();
     const { ports } = scriptedPorts({ say: () => "42" });
-    const stream = rollout(
-      toyPlan({ groupSize: 2 }),
-      indices.map((i) => problem(`p${i}`)),
-      ports,
-      {
-        questionIndex: (position) => indices[position] ?? NaN,
-        maxOpenGroups: 1,
-        onCommand: (command) => {
+    const own = indices.map((i) => problem(`p${i}`));
+    const stream = rollout(toyPlan({ groupSize: 2 }), own, ports, {
+      questionIndex: (position) => indices[position] ?? NaN,
+      maxOpenGroups: 1,
+      onCommand: (command) => {
         if (command.type === "sample") seen.set(command.key.question, command.request.seed);
       },
+    });
+    for await (const group of stream) expect(group.problem.id).toBe(`p${group.question}`);
+    return seen;
+  };
+  const whole = await seeds([0, 1, 2, 3, 4]);
+  const some = await seeds([4, 1]);
+  expect(whole.size).toBe(5);
+  expect(some).toEqual(new Map([...whole].filter(([question]) => [1, 4].includes(question))));
+});
+
+test("two problems at one question_index are a bug, and told", async () => {
+  const { ports } = scriptedPorts({ say: () => "42" });
+  const stream = rollout(toyPlan({}), problems(2), ports, { questionIndex: () => 3 });
+  expect(await drain(stream).catch(String)).toBe("Error: Expected one problem at question 3");
+});
+
+describe("order of effects", () => {
+  test("an answer is logged before what it causes is issued, and flushed before its group is yielded", async () => {
+    const trace: string[] = [];
+    const { ports } = scriptedPorts({ say: callThenAnswer });
+    const plan = toyPlan({ groupSize: 1 });
+    const stream = rollout(
+      plan,
+      problems(1),
+      { ...ports, log: memoryLog(trace) },
+      {
+        onCommand: (command) => trace.push(`issue ${command.type} ${formatKey(command.key)}`),
+      },
+    );
+    for await (const group of stream) trace.push(`group ${group.question}`);
+    expect(trace).toEqual([
+      "issue sample 0/0/-/0",
+      "log sampled 0/0/-/0",
+      "issue execute 0/0/0/1",
+      "log executed 0/0/0/1",
+      "issue sample 0/0/0/1",
+      "log sampled 0/0/0/1",
+      "issue grade 0/0/0/2",
+      "log graded 0/0/0/2",
+      "flush",
+      "group 0",
+      "flush",
+    ]);
+  });
+
+  test("rounds: no tool runs while a sample is out, no sample while a tool runs", async () => {
+    const open = { sample: 0, execute: 0 };
+    const { ports } = scriptedPorts({ say: callThenAnswer });
+    const mixed: string[] = [];
+    await drain(
+      rollout(toyPlan({ groupSize: 3 }), problems(3), ports, {
+        schedule: rounds,
+        onCommand: ({ type }) => {
+          if (type === "grade") return;
+          open[type] += 1;
+          if (open.sample > 0 && open.execute > 0) mixed.push(type);
+        },
+        onEvent: ({ type }) => {
+          if (type === "sampled") open.sample -= 1;
+          if (type === "executed") open.execute -= 1;
+        },
+      }),
+    );
+    expect(mixed).toEqual([]);
+  });
+
+  test("a slow consumer does not keep answers waiting", async () => {
+    const { ports, asked } = scriptedPorts({ say: callThenAnswer });
+    const stream = rollout(toyPlan({ groupSize: 1 }), problems(4), ports);
+    await stream.next();
+    // The consumer holds the first group; the other three finish meanwhile.
+    while (asked.graded.length < 4) await Promise.resolve();
+    expect(asked.graded).toHaveLength(4);
+    await stream.return();
+  });
+
+  test("max_open_groups bounds an endless stream of problems", async () => {
+    let pulled = 0;
+    let taken = 0;
+    let widest = 0;
+    async function* endless(): AsyncGenerator<MathExample> {
+      for (;;) {
+        pulled += 1;
+        widest = Math.max(widest, pulled - taken);
+        yield problem(`p${pulled}`);
+      }
+    }
+    const { ports } = scriptedPorts({ say: callThenAnswer });
+    for await (const _ of rollout(toyPlan({ groupSize: 2 }), endless(), ports, {
+      maxOpenGroups: 3,
+    })) {
+      taken += 1;
+      if (taken === 20) break;
+    }
+    // One more may be in the hand of the feeder, one in that of the consumer.
+    expect(widest).toBeLessThanOrEqual(5);
+  });
+});
+
+describe("failures", () => {
+  test("a port that throws costs the trajectory that needed it", async () => {
+    const { ports } = scriptedPorts({ say: () => "run:1" });
+    const sandbox = { ...ports.sandbox, run: () => Promise.reject(new Error("boom")) };
+    const { groups } = await collect(
+      toyPlan({ groupSize: 2 }),
+      problems(1),
+      { ...ports, sandbox },
+      {
+        maxFailedFraction: 1,
+      },
+    );
+    expect(groups[0]?.members.map((m) => m.failure?.detail)).toEqual(["boom", "boom"]);
+  });
+
+  test("a log that cannot be written ends the rollout with its own error", async () => {
+    const { ports } = scriptedPorts({ say: callThenAnswer });
+    const full: EventLog = {
+      append() {
+        throw new Error("ENOSPC");
+      },
+      flush: () => Promise.resolve(),
+    };
+    expect(collect(toyPlan(), problems(2), { ...ports, log: full })).rejects.toThrow("ENOSPC");
+  });
+
+  test("a stream of problems that throws ends the rollout with its own error", async () => {
+    function* broken(): Generator<MathExample> {
+      yield problem("a");
+      throw new Error("line 2 is bad");
+    }
+    const { ports } = scriptedPorts({ say: () => "42" });
+    expect(drain(rollout(toyPlan(), broken(), ports))).rejects.toThrow("line 2 is bad");
+  });
+
+  test("past max_failed_fraction the batch fails, says what failed, keeps what is complete and stops asking", async () => {
+    const { ports, asked } = scriptedPorts({
+      say: (question) => (question < 3 ? BROKEN_SAMPLER : callThenAnswer(0, 0, 0)),
     });
     const batch = await collect(toyPlan({ groupSize: 2 }), problems(5), ports, {
       maxFailedFraction: 0.5,
