@@ -8,12 +8,15 @@
 import { availableParallelism } from "node:os";
 import type { ExecRequest, ExecResult, Failure, Sandbox } from "@interlace/core";
 import type { Backend, Job } from "./backend.ts";
+import { createBubblewrapBackend } from "./backends/bubblewrap.ts";
 import { createProcessBackend } from "./backends/process.ts";
 import { createReplayBackend } from "./backends/replay.ts";
+import { createZygoteBackend } from "./backends/zygote/zygote.ts";
 import { lacking, type Require } from "./isolation.ts";
 import { resolveLimits } from "./limits.ts";
-import type { SandboxOptions } from "./options.ts";
-import { findPython } from "./python/find-python.ts";
+import type { SandboxOptions, ZygoteOptions } from "./options.ts";
+import { probeIsolation } from "./probe.ts";
+import { findPython, type Python } from "./python/find-python.ts";
 import { createSemaphore } from "./semaphore.ts";
 import { count, NO_STATISTICS, type SandboxStatistics } from "./statistics.ts";
 
@@ -74,14 +77,58 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Owned
 }
 
 async function createBackend(options: SandboxOptions): Promise<Backend> {
-  if (options.backend === undefined || options.backend === "auto") {
-    return createProcessBackend(await findPython(options.python));
-  }
+  if (options.backend === undefined || options.backend === "auto") return createBest(options);
   switch (options.backend) {
+    case "zygote":
+      return createZygote(options);
+    case "bubblewrap": {
+      const python = await findPython(options.python);
+      return probed(await createBubblewrapBackend(python), python);
+    }
     case "process":
       return createProcessBackend(await findPython(options.python));
     case "replay":
       return createReplayBackend(options.recorded);
+  }
+}
+
+/** Where the warm pool cannot be had, one process per call; the isolation report tells which it is. */
+async function createBest(options: ZygoteOptions): Promise<Backend> {
+  if (process.platform === "linux") {
+    try {
+      return await createZygote(options);
+    } catch (error) {
+      if (options.level !== undefined || options.preload !== undefined) throw error;
+    }
+  }
+  return createProcessBackend(await findPython(options.python));
+}
+
+async function createZygote(options: ZygoteOptions): Promise<Backend> {
+  const { level, runAs, preload = [], concurrency = availableParallelism() } = options;
+  const { memoryBytes } = resolveLimits(options.limits);
+  const python = await findPython(options.python);
+  const backend = await createZygoteBackend({
+    python,
+    concurrency,
+    memoryBytes,
+    preload,
+    ...(level === undefined ? {} : { level }),
+    ...(runAs === undefined ? {} : { runAs }),
+  });
+  return probed(backend, python);
+}
+
+async function probed(backend: Backend, python: Python): Promise<Backend> {
+  try {
+    return { ...backend, isolation: await probeIsolation(backend, python) };
+  } catch (error) {
+    await backend[Symbol.asyncDispose]();
+    const { backend: name, level } = backend.isolation;
+    const why = error instanceof Error ? error.message : String(error);
+    throw new Error(`Expected the sandbox ${name} (${level}) to run a program, but ${why}`, {
+      cause: error,
+    });
   }
 }
 

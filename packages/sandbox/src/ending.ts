@@ -8,11 +8,14 @@ export type Ending = {
   readonly signal: string | null;
   /** Why we, or the kernel on a limit of ours, ended it; null = it ended by itself. */
   readonly killed: "timeout" | "memory_limit" | "output_limit" | null;
+  /** null = not measured: then the program's own word for it is taken. */
   readonly cpuSeconds: number | null;
 };
 
 /** Exit code of a program that was told that its time is up (`interlace_child/program.py`). */
 const TIME_IS_UP = 152;
+/** The kernel's clock for limits and the one it reports at the end differ by some ticks. */
+const COUNTED = 0.8;
 const NAMES: ReadonlyMap<number, string> = new Map(
   Object.entries(constants.signals).map(([name, number]) => [number, name]),
 );
@@ -39,7 +42,9 @@ function statusOf(ending: Ending, limits: ExecLimits): ExecStatus {
   if (ending.killed !== null) return ending.killed;
   const { exitCode, signal, cpuSeconds } = ending;
   const told = exitCode === TIME_IS_UP || signal === "SIGXCPU" || signal === "SIGKILL";
-  if (told && cpuSeconds !== null && cpuSeconds >= limits.cpuSeconds * 0.99) return "cpu_limit";
+  const spent =
+    cpuSeconds === null ? signal !== "SIGKILL" : cpuSeconds >= limits.cpuSeconds * COUNTED;
+  if (told && spent) return "cpu_limit";
   if (signal !== null) return "killed";
   return exitCode === 0 ? "ok" : "error";
 }

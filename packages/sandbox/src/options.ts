@@ -1,4 +1,5 @@
 import type { ExecLimits, ExecResult, Failure } from "@interlace/core";
+import type { Level } from "./backends/zygote/levels.ts";
 import type { Require } from "./isolation.ts";
 
 /** What every sandbox takes. */
@@ -19,9 +20,20 @@ export type LocalOptions = CommonOptions & {
   readonly autoPrint?: boolean;
 };
 
+export type ZygoteOptions = LocalOptions & {
+  /** Modules imported ahead of every call, besides the usual ones; a missing one is refused. */
+  readonly preload?: readonly string[];
+  /** Default: the best that this machine gives. */
+  readonly level?: Level;
+  /** Root may have the pool run as another, plain user, by id; then no control groups are made. */
+  readonly runAs?: number;
+};
+
 export type SandboxOptions =
   /** The best that this machine gives. */
-  | (LocalOptions & { readonly backend?: "auto" })
+  | (ZygoteOptions & { readonly backend?: "auto" })
+  | (ZygoteOptions & { readonly backend: "zygote" })
+  | (LocalOptions & { readonly backend: "bubblewrap" })
   | (LocalOptions & { readonly backend: "process" })
   | (CommonOptions & {
       readonly backend: "replay";

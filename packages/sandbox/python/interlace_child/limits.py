@@ -9,6 +9,9 @@ LIMITS = {
     "file_bytes": resource.RLIMIT_FSIZE,
     "open_files": resource.RLIMIT_NOFILE,
     "stack_bytes": resource.RLIMIT_STACK,
+    "processes": resource.RLIMIT_NPROC,
+    "message_queues": getattr(resource, "RLIMIT_MSGQUEUE", resource.RLIMIT_CORE),
+    "locked_memory": resource.RLIMIT_MEMLOCK,
 }
 
 

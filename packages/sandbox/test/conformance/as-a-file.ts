@@ -5,7 +5,7 @@ import type { OwnedSandbox } from "../../src/index.ts";
 import { normalise, runAsFile, type Observed } from "./differential.ts";
 import { exec, type Subject } from "./harness.ts";
 import { CARETS_DIFFER, ERROR_PROGRAMS } from "./programs/errors.ts";
-import { LIBRARY_PROGRAMS, PLAIN_PROGRAMS } from "./programs/plain.ts";
+import { LIBRARY_PROGRAMS, PLAIN_PROGRAMS, SHARED_MEMORY_PROGRAMS } from "./programs/plain.ts";
 
 export function asAFileSuite(subject: Subject): void {
   describe(`${subject.name} runs code as python3 file.py does:`, () => {
@@ -26,20 +26,15 @@ export function asAFileSuite(subject: Subject): void {
       expect(shown(normalise(seen, "<sandbox>"), carets)).toEqual(shown(expected, carets));
     }
 
-    test.each(ERROR_PROGRAMS.map((program) => [title(program), program] as const))(
-      "%s",
-      (_title, program) => compare(program),
-    );
-    test.each(PLAIN_PROGRAMS.map((program) => [title(program), program] as const))(
-      "%s",
-      (_title, program) => compare(program),
-    );
-    test
-      .skipIf(!subject.libraries)
-      .each(LIBRARY_PROGRAMS.map((program) => [title(program), program] as const))(
-      "with numpy and sympy: %s",
-      (_title, program) => compare(program),
-    );
+    for (const [programs, skipped, kind] of [
+      [ERROR_PROGRAMS, false, ""],
+      [PLAIN_PROGRAMS, false, ""],
+      [SHARED_MEMORY_PROGRAMS, subject.hasNoSharedMemory === true, "with shared memory: "],
+      [LIBRARY_PROGRAMS, !subject.libraries, "with numpy and sympy: "],
+    ] as const) {
+      const rows = programs.map((program) => [title(program), program] as const);
+      test.skipIf(skipped).each(rows)(`${kind}%s`, (_title, program) => compare(program));
+    }
   });
 }
 

@@ -56,9 +56,20 @@ export function normalise(observed: Observed, file: string): Observed {
   };
 }
 
+type TestPython = { readonly path: string; readonly libraries: boolean };
+
 /** The interpreter of the tests, and whether it has numpy and sympy. */
-export async function testPython(): Promise<{ path: string; libraries: boolean }> {
-  const python = await findPython(process.env["INTERLACE_TEST_PYTHON"] ?? "python3");
+export function testPython(): Promise<TestPython> {
+  return describePython(process.env["INTERLACE_TEST_PYTHON"] ?? "python3");
+}
+
+/** One that every user may read: what lies in root's home is for root alone. */
+export function plainUserPython(): Promise<TestPython> {
+  return describePython(process.env["INTERLACE_TEST_PLAIN_PYTHON"] ?? "/usr/bin/python3");
+}
+
+async function describePython(wanted: string): Promise<TestPython> {
+  const python = await findPython(wanted);
   const child = Bun.spawn([python.executable, "-c", "import numpy, sympy"], {
     stdout: "ignore",
     stderr: "ignore",

@@ -15,6 +15,8 @@ export type Subject = {
    * itself does nothing, and `os.abort()` ends it by SIGSEGV.
    */
   readonly isFirstProcess?: boolean;
+  /** Calls have no shared memory of their own, so processes cannot share locks and queues. */
+  readonly hasNoSharedMemory?: boolean;
 };
 
 export const NEVER: AbortSignal = new AbortController().signal;

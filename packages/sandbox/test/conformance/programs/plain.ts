@@ -101,8 +101,6 @@ export const PLAIN_PROGRAMS: readonly string[] = [
   "import subprocess\nprint(subprocess.run(['echo', 'from a child'], capture_output=True, text=True).stdout)",
   "import subprocess, sys\nprint(subprocess.run([sys.executable, '-c', 'print(6 * 7)'], capture_output=True, text=True).stdout)",
   "import os\nos.system('echo shell')",
-  "from multiprocessing import Pool\ndef square(x): return x * x\nif __name__ == '__main__':\n    with Pool(2) as pool: print(pool.map(square, range(5)))",
-  "from concurrent.futures import ProcessPoolExecutor\ndef cube(x): return x ** 3\nif __name__ == '__main__':\n    with ProcessPoolExecutor(2) as pool: print(list(pool.map(cube, range(4))))",
   "import ctypes\nprint(ctypes.sizeof(ctypes.c_long))",
   "import struct, zlib, hashlib, base64\nprint(struct.pack('<I', 7), zlib.crc32(b'x'), hashlib.sha256(b'').hexdigest()[:8], base64.b64encode(b'hi'))",
   "import statistics, cmath\nprint(statistics.mean([1, 2, 3, 4]), cmath.sqrt(-1))",
@@ -120,6 +118,12 @@ export const PLAIN_PROGRAMS: readonly string[] = [
   "s = list(range(2, 200))\ni = 0\nwhile i < len(s):\n    s = [x for x in s if x == s[i] or x % s[i]]\n    i += 1\nprint(s)",
   "from functools import cache\n@cache\ndef ways(n, k): return 1 if n == 0 else 0 if n < 0 or k == 0 else ways(n, k - 1) + ways(n - k, k)\nprint(ways(100, 100))",
   "print(pow(3, 10**6, 1000007), divmod(-7, 3), round(2.5), abs(-3+4j))",
+];
+
+/** Programs whose processes share locks and queues. */
+export const SHARED_MEMORY_PROGRAMS: readonly string[] = [
+  "from multiprocessing import Pool\ndef square(x): return x * x\nif __name__ == '__main__':\n    with Pool(2) as pool: print(pool.map(square, range(5)))",
+  "from concurrent.futures import ProcessPoolExecutor\ndef cube(x): return x ** 3\nif __name__ == '__main__':\n    with ProcessPoolExecutor(2) as pool: print(list(pool.map(cube, range(4))))",
 ];
 
 /** Programs that need numpy and sympy. */

@@ -1,0 +1,223 @@
+import { chmod, chown, mkdir, mkdtemp, rm } from "node:fs/promises";
+import { availableParallelism, tmpdir } from "node:os";
+import { join } from "node:path";
+import type { ExecLimits } from "@interlace/core";
+import type { IsolationReport } from "../../isolation.ts";
+import { FIXED_LIMITS } from "../../limits.ts";
+import type { Python } from "../../python/find-python.ts";
+import { foldersPythonNeeds } from "../../python/needed-folders.ts";
+import { makeGroups, type Groups } from "./groups.ts";
+import { possibleLevels, reportOf, type Level } from "./levels.ts";
+import { startTemplate, type Template, type TemplateConfig } from "./template.ts";
+import { encodeKill, encodeStart } from "./wire.ts";
+import { openWorker, type Worker } from "./worker.ts";
+
+export type PoolOptions = {
+  readonly python: Python;
+  /** Absent: the best that this machine gives. */
+  readonly level?: Level;
+  /** Calls at once. */
+  readonly concurrency: number;
+  /** Memory of one call in sum, where a control group allows; a request may change it. */
+  readonly memoryBytes: number;
+  /** Modules imported ahead; those that are missing are refused. */
+  readonly preload: readonly string[];
+  /** Root may have the pool run as another, plain user, by id. */
+  readonly runAs?: number;
+  /** Parts of the jail to leave out, to measure what they cost. */
+  readonly without?: readonly ("namespaces" | "landlock" | "seccomp" | "groups")[];
+};
+
+/** One template and the workers forked from it. */
+export type Pool = AsyncDisposable & {
+  readonly level: Level;
+  readonly report: IsolationReport;
+  readonly alive: () => boolean;
+  /** A worker that is ready, one made ahead if there is one. Give it back by `putBack` or `release`. */
+  readonly take: () => Promise<Worker>;
+  readonly putBack: (worker: Worker) => void;
+  readonly release: () => void;
+  readonly start: (worker: Worker, limits: ExecLimits) => void;
+  readonly kill: (worker: Worker) => void;
+};
+
+/** What most programs import; others by `preload`. */
+const PRELOAD_IF_THERE = `
+  numpy sympy mpmath
+  collections contextlib copy csv dataclasses datetime decimal enum fractions functools heapq inspect
+  itertools json math operator random re statistics string threading time traceback typing
+`
+  .trim()
+  .split(/\s+/);
+/** Host ids that root maps into the jail; nobody's elsewhere. */
+const FIRST_ID = 200_000;
+
+/** Throws, with the reason of every level tried, when none can be had. */
+export async function openPool(options: PoolOptions): Promise<Pool> {
+  const levels = options.level === undefined ? possibleLevels(asRoot(options)) : [options.level];
+  const reasons: string[] = [];
+  for (const level of levels) {
+    try {
+      return await openPoolAt(level, options);
+    } catch (error) {
+      reasons.push(`${level}: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+  throw new Error(`Expected to start the warm pool, but ${reasons.join("; ")}`);
+}
+
+async function openPoolAt(level: Level, options: PoolOptions): Promise<Pool> {
+  const spare = Math.min(2 * options.concurrency, 2 * availableParallelism());
+  const slots = options.concurrency + spare;
+  const { memoryBytes } = options;
+  await using made = new AsyncDisposableStack();
+  const folder = made.adopt(await mkdtemp(join(tmpdir(), "interlace-zygote-")), removeFolder);
+  // Root's calls have ids of their own: they may pass through to their folders, and list nothing.
+  await chmod(folder, 0o711);
+  await mkdir(join(folder, "private"), { mode: 0o700 });
+  await mkdir(join(folder, "calls"), { mode: 0o711 });
+  if (options.runAs !== undefined) await giveTo(folder, options.runAs);
+  const grouped = asRoot(options) && options.without?.includes("groups") !== true;
+  const processes = FIXED_LIMITS.processes;
+  const groups = made.use(grouped ? makeGroups(slots, { memoryBytes, processes }) : noGroups());
+  const config = configOf(level, options, folder, slots, groups);
+  const template = made.use(await startTemplate(options.python, config));
+  return poolOf(level, spare, config.socket, template, groups, made.move());
+}
+
+function poolOf(
+  level: Level,
+  spare: number,
+  socket: string,
+  template: Template,
+  groups: Groups,
+  owned: AsyncDisposableStack,
+): Pool {
+  const cores = availableParallelism();
+  const idle = new Set<Worker>();
+  let opened = 0;
+  let taken = 0;
+  let preparing = 0;
+  let alive = true;
+  void noteTheEnd();
+
+  async function noteTheEnd(): Promise<void> {
+    await template.ended;
+    alive = false;
+  }
+
+  function open(): Worker {
+    opened += 1;
+    return openWorker(template, socket, opened);
+  }
+
+  /** Kept for a later call, unless it ends while it waits. */
+  async function keep(worker: Worker): Promise<void> {
+    idle.add(worker);
+    await worker.closed;
+    idle.delete(worker);
+  }
+
+  /** One at a time, and only on a core that no call needs: made eagerly, they would cost the calls more. */
+  async function refill(): Promise<void> {
+    const wanted = () => alive && idle.size < spare && preparing === 0 && taken < cores;
+    while (wanted()) {
+      preparing += 1;
+      const worker = open();
+      const ready = await worker.ready.then(
+        () => true,
+        () => false,
+      );
+      preparing -= 1;
+      if (!ready) return;
+      void keep(worker);
+    }
+  }
+
+  void refill();
+  return {
+    level,
+    report: reportOf(level, template.enforced, groups),
+    alive: () => alive,
+    async take() {
+      taken += 1;
+      const [ready] = idle;
+      if (ready !== undefined) idle.delete(ready);
+      const worker = ready ?? open();
+      try {
+        await worker.ready;
+      } catch (error) {
+        taken -= 1;
+        throw error;
+      }
+      return worker;
+    },
+    putBack(worker) {
+      taken -= 1;
+      void keep(worker);
+    },
+    release() {
+      taken -= 1;
+      void refill();
+    },
+    start: ({ number }, { wallSeconds, memoryBytes }) =>
+      template.command(encodeStart(number, wallSeconds, memoryBytes)),
+    kill: (worker) => template.command(encodeKill(worker.number)),
+    async [Symbol.asyncDispose]() {
+      alive = false;
+      await owned.disposeAsync();
+    },
+  };
+}
+
+function configOf(
+  level: Level,
+  options: PoolOptions,
+  folder: string,
+  slots: number,
+  groups: Groups,
+): TemplateConfig {
+  const without = options.without ?? [];
+  const needed = foldersPythonNeeds(options.python);
+  return {
+    socket: join(folder, "private", "pool.sock"),
+    namespaces: level !== "landlock" && !without.includes("namespaces"),
+    landlock: !without.includes("landlock"),
+    seccomp: !without.includes("seccomp"),
+    run_as: options.runAs ?? -1,
+    first_id: FIRST_ID,
+    slots,
+    read_only: needed,
+    packages: options.python.packages,
+    preload: options.preload,
+    preload_optional: PRELOAD_IF_THERE,
+    // A call's own /tmp would hide an interpreter that lies there.
+    home: needed.some((path) => path.startsWith("/tmp/")) ? "/home" : "/tmp",
+    folder: join(folder, "calls"),
+    groups: groups.templates,
+    file_bytes: FIXED_LIMITS.fileBytes,
+    open_files: FIXED_LIMITS.openFiles,
+    processes: FIXED_LIMITS.processes,
+    stack_bytes: FIXED_LIMITS.stackBytes,
+  };
+}
+
+function asRoot(options: PoolOptions): boolean {
+  return process.getuid?.() === 0 && options.runAs === undefined;
+}
+
+async function giveTo(folder: string, user: number): Promise<void> {
+  for (const path of [folder, join(folder, "private"), join(folder, "calls")]) {
+    await chown(path, user, user);
+  }
+}
+
+function noGroups(): Groups {
+  const why = "control groups need root";
+  const nothing = () => Promise.resolve();
+  return { templates: [], memory: why, processes: why, [Symbol.asyncDispose]: nothing };
+}
+
+function removeFolder(folder: string): Promise<void> {
+  return rm(folder, { recursive: true, force: true });
+}

@@ -1,0 +1,8 @@
+import { createSandbox } from "../../src/index.ts";
+import { conformanceSuite } from "../conformance/conformance.ts";
+import { plainUserPython } from "../conformance/differential.ts";
+
+const { path: python, libraries } = await plainUserPython();
+const make = (options = {}) =>
+  createSandbox({ backend: "zygote", level: "user", runAs: 1234, python, ...options });
+conformanceSuite({ name: "zygote as user", make, python, libraries, isFirstProcess: true });
