@@ -9,6 +9,7 @@ import packageJson from "../package.json";
 import { dataPrepareCommand } from "./commands/data-prepare.ts";
 import { replayCommand } from "./commands/replay.ts";
 import { rolloutCommand } from "./commands/rollout.ts";
+import { trainCommand } from "./commands/train.ts";
 import { verifyCommand } from "./commands/verify.ts";
 import { parserText } from "./parse-errors.ts";
 import type { Terminal } from "./terminal/terminal.ts";
@@ -20,9 +21,10 @@ export type CliContext = CommandContext & {
   readonly setExitCode: (code: 0 | 1 | 2) => void;
 };
 
-const routes = buildRouteMap<"rollout" | "verify" | "replay" | "data", CliContext>({
+const routes = buildRouteMap<"rollout" | "train" | "verify" | "replay" | "data", CliContext>({
   routes: {
     rollout: rolloutCommand,
+    train: trainCommand,
     verify: verifyCommand,
     replay: replayCommand,
     data: buildRouteMap({

@@ -20,3 +20,4 @@ export {
   type TrajectoryFile,
   type TrajectoryRow,
 } from "./read-trajectories.ts";
+export { learnerRequirements, learnerSource } from "./learner-files.ts";

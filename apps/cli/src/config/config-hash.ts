@@ -31,6 +31,12 @@ const WITHOUT_EFFECT: ReadonlySet<string> = new Set([
   "sandbox.workers",
   "sandbox.require",
   "grading.workers",
+  "train.max_steps",
+  "train.python",
+  "train.run_name",
+  "train.save_every",
+  "train.evaluate_every",
+  "train.held_out",
 ]);
 
 /** A resumed run may change it. */

@@ -18,6 +18,13 @@ const PRESETS: Readonly<Record<PresetName, Readonly<Record<string, unknown>>>> =
     "rollout.max_trajectory_tokens": 512,
     "rollout.max_assistant_tokens": 96,
     "rollout.max_tool_response_tokens": 64,
+    "train.max_steps": 120,
+    "train.learning_rate": 1.2e-3,
+    "train.warmup_steps": 3,
+    "train.decay_from": 50,
+    "train.decay_to": 110,
+    "train.gradient_clip": 1,
+    "train.evaluate_every": 10,
   },
   /** The described run. */
   "retool-small": {
@@ -28,6 +35,7 @@ const PRESETS: Readonly<Record<PresetName, Readonly<Record<string, unknown>>>> =
     "rollout.max_trajectory_tokens": 8192,
     "rollout.max_assistant_tokens": 1024,
     "rollout.max_tool_response_tokens": 512,
+    "train.max_steps": 200,
   },
   /** The paper's scale. */
   "retool-paper": {
@@ -35,6 +43,7 @@ const PRESETS: Readonly<Record<PresetName, Readonly<Record<string, unknown>>>> =
     "rollout.group_size": 16,
     "rollout.max_assistant_turns": 8,
     "rollout.max_trajectory_tokens": 16_384,
+    "train.learning_rate": 1e-6,
   },
 };
 

@@ -139,6 +139,51 @@ const learnerSchema = z.strictObject({
   maxPaddedTokens: positive.default(64_000).describe("tokens of one micro-batch, padding included"),
 });
 
+const count = z.int().min(0);
+
+/** The optimizer step is the Python learner's; its options are handed on under their own names. */
+const trainSchema = z.strictObject({
+  maxSteps: positive.default(200).describe("training steps"),
+  policy: z
+    .string()
+    .min(1)
+    .nullable()
+    .default(null)
+    .describe("folder of the policy to train, null = the one in the box"),
+  python: z
+    .string()
+    .min(1)
+    .nullable()
+    .default(null)
+    .describe("interpreter with the learner's packages, null = an environment is made for it"),
+  runName: z.string().min(1).nullable().default(null).describe("begins the checkpoints' names"),
+  saveEvery: count.default(25).describe("steps between checkpoints, 0 = only the final one"),
+  learningRate: z.number().gt(0).default(4e-5).describe("Adam's rate"),
+  beta1: z.number().min(0).lt(1).default(0.9).describe("Adam's first decay"),
+  beta2: z.number().min(0).lt(1).default(0.95).describe("Adam's second decay"),
+  ratioLow: z.number().min(0).max(1).default(0.8).describe("least ratio that still counts"),
+  ratioHigh: z.number().min(1).default(1.28).describe("largest ratio that still counts"),
+  dualClip: z.number().gt(1).nullable().default(null).describe("10 is usual, null = off"),
+  reduction: z
+    .enum(["sample_mean", "token_sum", "token_mean"])
+    .default("sample_mean")
+    .describe("how a sample's tokens make its loss"),
+  gradientClip: z.number().gt(0).nullable().default(null).describe("largest norm, null = off"),
+  warmupSteps: count.default(0).describe("steps in which the rate rises from 0"),
+  decayFrom: count.nullable().default(null).describe("step at which the rate begins to fall"),
+  decayTo: positive.nullable().default(null).describe("step at which it has fallen"),
+  decayFloor: z.number().min(0).max(1).default(0.1).describe("share of the rate that is left"),
+  evaluateEvery: count
+    .default(0)
+    .describe("steps between evaluations on held-out problems, 0 = none"),
+  heldOut: z
+    .string()
+    .min(1)
+    .nullable()
+    .default(null)
+    .describe("problem file for evaluations, null = the built-in held-out problems"),
+});
+
 export const configSchema = z.strictObject({
   run: runSchema,
   data: dataSchema,
@@ -148,6 +193,7 @@ export const configSchema = z.strictObject({
   sandbox: sandboxSchema,
   grading: gradingSchema,
   learner: learnerSchema,
+  train: trainSchema,
 });
 
 export type Config = z.output<typeof configSchema>;

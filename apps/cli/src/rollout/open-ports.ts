@@ -2,7 +2,7 @@
  * In: the configuration. Out: what samples, what runs code, what grades – and what a person should know of them.
  * Nothing stays open when a part of it cannot be had.
  */
-import type { Grader, Sampler, SamplerIdentity } from "@interlace/core";
+import type { Grader, Sampler, SamplerIdentity, WeightFeed } from "@interlace/core";
 import { createSandbox, type OwnedSandbox } from "@interlace/sandbox";
 import type { Config } from "../config/schema.ts";
 import { messageOf, workFailed } from "../person-error.ts";
@@ -14,6 +14,8 @@ import { openSampler, type HandshakeTable } from "./open-sampler.ts";
 export type OpenedPorts = AsyncDisposable & {
   readonly sampler: Sampler;
   readonly identity: SamplerIdentity;
+  /** null = the sampler cannot load weights while it runs. */
+  readonly weights: WeightFeed | null;
   readonly sandbox: OwnedSandbox;
   readonly grader: Grader;
   /** What the servers said at the handshake; empty for the embedded policy. */
@@ -39,6 +41,7 @@ export async function openPorts(
   return {
     sampler: sampler.sampler,
     identity: await sampler.sampler.identity(),
+    weights: sampler.weights,
     sandbox,
     grader: grader.grader,
     handshakes: sampler.handshakes,

@@ -1,5 +1,5 @@
 /** In: the sampler's settings. Out: what samples, and what its server said of itself at the handshake. */
-import type { Sampler } from "@interlace/core";
+import type { Sampler, WeightFeed } from "@interlace/core";
 import {
   createEmbeddedSampler,
   createSampler,
@@ -15,6 +15,8 @@ export type HandshakeTable = { readonly url: string; readonly answers: readonly 
 
 export type OpenedSampler = AsyncDisposable & {
   readonly sampler: Sampler;
+  /** null = this kind cannot load weights while it runs. */
+  readonly weights: WeightFeed | null;
   readonly handshakes: readonly HandshakeTable[];
   readonly warnings: readonly string[];
   readonly retries: () => number;
@@ -36,6 +38,7 @@ export async function openSampler(
     const sampler = await createEmbeddedSampler();
     return {
       sampler,
+      weights: sampler,
       handshakes: [],
       warnings: [],
       retries: () => 0,
@@ -65,6 +68,7 @@ export async function openSampler(
   if (!client.ok) throw workFailed(`${client.url} cannot be used: ${client.line}`);
   return {
     sampler: client.sampler,
+    weights: client.feed,
     handshakes: client.tables,
     warnings: client.warnings,
     retries: () => retries,

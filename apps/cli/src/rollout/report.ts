@@ -68,13 +68,21 @@ function nextSteps({ run, folder, finished }: RunEnd): readonly string[] {
   if (finished.length === 0) {
     return [`${folder.path} is complete: all steps are done; --steps N rolls out more`];
   }
-  const steps = run.config.run.steps;
+  const more = run.config.run.steps + 1;
+  const commands: [string, string][] = [
+    [`interlace verify ${folder.path}`, "holds every number of it against its rules"],
+    [`rollout --resume ${folder.path} --steps ${more}`, "one more batch of this run"],
+  ];
+  if (run.data.isBuiltIn) {
+    commands.push(["rollout --data FILE", "your own problems: JSONL, CSV, Parquet, Arrow"]);
+  }
+  const width = Math.max(...commands.map(([command]) => command.length));
   return [
     "",
-    `Next: bun run rollout --resume ${folder.path} --steps ${steps + 1}   one more batch of this run`,
-    ...(run.data.isBuiltIn
-      ? ["      bun run rollout --data FILE   your own problems (JSONL, CSV, Parquet, Arrow)"]
-      : []),
+    ...commands.map(
+      ([command, what], i) =>
+        `${i === 0 ? "Next:" : "     "} bun run ${command.padEnd(width)}  ${what}`,
+    ),
   ];
 }
 

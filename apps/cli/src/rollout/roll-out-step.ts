@@ -11,6 +11,7 @@ import {
   SCHEDULES,
   type Batch,
   type Event,
+  type Metrics,
   type Plan,
 } from "@interlace/core";
 import { openFileEventLog, type FileEventLog } from "../event-log/file-event-log.ts";
@@ -34,6 +35,10 @@ export type StepInput = {
   readonly retryFailed: boolean;
   readonly interrupts: Interrupts;
   readonly terminal: Terminal;
+  /** Shown before the progress, which is then for a watching person only; default `step N`, also as plain lines. */
+  readonly label?: string;
+  /** Work that belongs to the step, after its files and before its metrics line; its metrics go into that line. */
+  readonly finish?: (files: StepFolder, exported: ExportedStep) => Promise<Metrics>;
 };
 
 export type StepResult =
@@ -58,9 +63,10 @@ export async function rollOutStep(input: StepInput): Promise<StepResult> {
   const retriesBefore = ports.retries();
   const progress = startProgress(
     terminal,
-    `step ${step}`,
+    input.label ?? `step ${step}`,
     asked,
     performance.now.bind(performance),
+    { liveOnly: input.label !== undefined },
   );
   const batch = await collect(
     plan,
@@ -102,8 +108,9 @@ export async function rollOutStep(input: StepInput): Promise<StepResult> {
     times: log.times,
     retries: subtract(ports.retries(), retriesBefore),
   });
+  const more = (await input.finish?.(files, exported)) ?? {};
   const seconds = (performance.now() - began) / 1000;
-  const metrics = { ...exported.metrics, "time/step_seconds": seconds };
+  const metrics = { ...exported.metrics, ...more, "time/step_seconds": seconds };
   appendMetrics(folder.metrics, { step, ...metrics });
   return { end: "complete", files, seconds, times: log.times, ...exported, metrics };
 }

@@ -12,12 +12,13 @@ export type Progress = {
   end(): void;
 };
 
-/** `now` in milliseconds. */
+/** `now` in milliseconds. `liveOnly`: say nothing where there is no live line. */
 export function startProgress(
   terminal: Terminal,
   label: string,
   total: number,
   now: () => number,
+  options: { readonly liveOnly?: boolean } = {},
 ): Progress {
   const began = now();
   let settled = 0;
@@ -58,6 +59,7 @@ export function startProgress(
         terminal.live(line());
         return;
       }
+      if (options.liveOnly === true) return;
       const reached = Math.floor((settled / total) * 10);
       if (reached === tenths) return;
       tenths = reached;

@@ -1,0 +1,96 @@
+/**
+ * The Python learner as a process: one JSON object a line in, one out, one at a time (its protocol is described in
+ * `interlace_learner/__main__.py`). A learner that dies is an error that says so, with the end of its stderr.
+ */
+import { messageOf, workFailed } from "../person-error.ts";
+
+export type LearnerReply = { readonly type: string } & Readonly<Record<string, unknown>>;
+
+export type LearnerProcess = AsyncDisposable & {
+  readonly pid: number;
+  /** Throws a PersonError when the learner answers with an error, or is gone. */
+  readonly ask: (
+    request: Readonly<Record<string, unknown>>,
+    expected: string,
+  ) => Promise<LearnerReply>;
+};
+
+export type LearnerCommand = {
+  readonly python: string;
+  /** Folder that holds the `interlace_learner` package. */
+  readonly source: string;
+};
+
+const KEPT_STDERR = 4_000;
+
+export function startLearner({ python, source }: LearnerCommand): LearnerProcess {
+  const child = Bun.spawn([python, "-m", "interlace_learner"], {
+    // Two OpenMP threads on a busy machine wait for each other; the learner sets its own count.
+    env: { ...process.env, PYTHONPATH: source, OMP_WAIT_POLICY: "passive", PYTHONUNBUFFERED: "1" },
+    stdin: "pipe",
+    stdout: "pipe",
+    stderr: "pipe",
+    // Its own group: Ctrl-C reaches the engine alone, which ends it in order.
+    detached: true,
+  });
+  const lines = readLines(child.stdout);
+  let said = "";
+  void (async () => {
+    const decoder = new TextDecoder();
+    for await (const chunk of child.stderr) {
+      said = (said + decoder.decode(chunk, { stream: true })).slice(-KEPT_STDERR);
+    }
+  })();
+
+  async function gone(): Promise<never> {
+    const code = await child.exited;
+    const tail = said.trim();
+    throw workFailed(
+      `The learner ended on its own (${child.signalCode ?? `exit code ${code}`})${tail === "" ? "" : `: ${tail}`}; ` +
+        "what was trained is kept, go on with --resume",
+    );
+  }
+
+  return {
+    pid: child.pid,
+    async ask(request, expected) {
+      try {
+        void child.stdin.write(`${JSON.stringify(request)}\n`);
+        await child.stdin.flush();
+      } catch {
+        return gone();
+      }
+      const next = await lines.next();
+      if (next.done === true) return gone();
+      const reply = parseReply(next.value);
+      if (reply.type === expected) return reply;
+      throw workFailed(
+        `The learner could not ${String(request["type"])}: ${String(reply["message"])}`,
+      );
+    },
+    async [Symbol.asyncDispose]() {
+      await child.stdin.end();
+      await child.exited;
+    },
+  };
+}
+
+function parseReply(line: string): LearnerReply {
+  try {
+    return JSON.parse(line) as LearnerReply;
+  } catch (error) {
+    throw workFailed(
+      `The learner wrote a line that is no JSON: ${line.slice(0, 200)}: ${messageOf(error)}`,
+    );
+  }
+}
+
+async function* readLines(stream: AsyncIterable<Uint8Array>): AsyncGenerator<string, void> {
+  const decoder = new TextDecoder();
+  let rest = "";
+  for await (const chunk of stream) {
+    const parts = (rest + decoder.decode(chunk, { stream: true })).split("\n");
+    rest = parts.pop() ?? "";
+    yield* parts;
+  }
+}
