@@ -52,15 +52,16 @@ function deriveForm(
   exchanges: number,
 ): Step {
   const place = `tool message ${exchanges}`;
-  const tool = (i: number, content: string): ChatMessage => ({
+  // One id for every call: a template that shows it (Kimi K2) shows this one, in all steps.
+  const tool = (content: string): ChatMessage => ({
     role: "tool",
-    tool_call_id: `code-0-0-${i}`,
+    tool_call_id: "code-0-0-1",
     name: toolName,
     content,
   });
   const messages: ChatMessage[] = [...opening];
   for (let i = 1; i < exchanges; i++) {
-    messages.push({ role: "assistant", content: `${word}a${i}` }, tool(i, `${word}t${i}`));
+    messages.push({ role: "assistant", content: `${word}a${i}` }, tool(`${word}t${i}`));
   }
   const spoken = `${word}a${exchanges}`;
   messages.push({ role: "assistant", content: spoken });
@@ -84,7 +85,7 @@ function deriveForm(
   };
 
   const closed = cutAtSpoken(render([], false));
-  const observed = cutAtSpoken(render([tool(exchanges, word)], true));
+  const observed = cutAtSpoken(render([tool(word)], true));
   const closing = closed.tail;
   if (!observed.tail.startsWith(closing)) {
     throw refuse(
@@ -95,7 +96,7 @@ function deriveForm(
     );
   }
   const observe = (content: string): string =>
-    cutAtSpoken(render([tool(exchanges, content)], true)).tail.slice(closing.length);
+    cutAtSpoken(render([tool(content)], true)).tail.slice(closing.length);
   const placement = placeContent(observe, `${word}t${exchanges}`, true);
   if ("expected" in placement) {
     throw refuse(template, place, `it to show ${placement.expected}`, placement.seen);

@@ -2,6 +2,8 @@
  * How vocabulary entries become text: the `decoder` of a tokenizer.json, reduced to two forms.
  * Byte-level entries spell bytes; the others spell text, with single bytes as a fallback.
  */
+import { BYTE_OF_CODE } from "./byte-characters.ts";
+
 export type TextForm =
   | { readonly kind: "byte_level" }
   | {
@@ -85,18 +87,6 @@ function flatten(config: unknown): readonly Step[] {
   return Array.isArray(inner) ? inner.flatMap(flatten) : [];
 }
 
-/** The byte that a character of a byte-level entry stands for; -1 = it stands for none. */
-const BYTE_OF_CHAR: Int16Array = (() => {
-  const table = new Int16Array(0x144).fill(-1);
-  let shifted = 0x100;
-  for (let byte = 0; byte < 256; byte++) {
-    const isItself =
-      (byte >= 0x21 && byte <= 0x7e) || (byte >= 0xa1 && byte <= 0xac) || byte >= 0xae;
-    table[isItself ? byte : shifted++] = byte;
-  }
-  return table;
-})();
-
 const strictUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** What one entry contributes: whole characters, or bytes that need their neighbours. */
@@ -109,7 +99,7 @@ export function tokenPiece(form: TextForm, token: string): TokenPiece {
 function byteLevelPiece(token: string): TokenPiece {
   const bytes = new Uint8Array(token.length);
   for (let i = 0; i < token.length; i++) {
-    const byte = BYTE_OF_CHAR[token.charCodeAt(i)] ?? -1;
+    const byte = BYTE_OF_CODE[token.charCodeAt(i)] ?? -1;
     // An added token is written in plain characters: it is its own text.
     if (byte < 0) return token;
     bytes[i] = byte;

@@ -3,6 +3,7 @@
  * rest of this room needs. Refuses what it does not know with one sentence; does no file I/O.
  */
 import type { AddedToken } from "./added-tokens.ts";
+import { refuse } from "./refuse.ts";
 import { parseDecoderConfig, type TextForm } from "./text-form.ts";
 
 export type TokenizerFiles = {
@@ -65,15 +66,6 @@ export function readTokenizerFiles(files: TokenizerFiles): TokenizerSpec {
     return { isSpecial, isOrdinary: !isSpecial && !inTemplate && inVocab(token.content) };
   });
   return { json, config, model, modelType, added, textForm, specialTexts, chatTemplate };
-}
-
-/** One sentence for all that can be wrong with a tokenizer. */
-export function refuse(expected: string, seen: unknown): Error {
-  const shown = seen === undefined ? "nothing" : JSON.stringify(seen);
-  return new Error(
-    `Tokenizer cannot be used: ${expected}, seen ${shown.length > 200 ? `${shown.slice(0, 200)}…` : shown}; ` +
-      "use the tokenizer.json that belongs to the model",
-  );
 }
 
 function guessModelType(model: JsonObject): string {

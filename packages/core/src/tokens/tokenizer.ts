@@ -8,7 +8,8 @@ import { createDecoder, type TokenDecoder } from "./decoder.ts";
 import { canonicalJson, sha256Hex } from "./fingerprint.ts";
 import { createPlainEncoder } from "./plain-encoder.ts";
 import { createTextEncoding, type TextEncoding } from "./text-encoder.ts";
-import { readTokenizerFiles, refuse, type TokenizerFiles } from "./tokenizer-json.ts";
+import { refuse } from "./refuse.ts";
+import { readTokenizerFiles, type TokenizerFiles } from "./tokenizer-json.ts";
 
 export type Tokenizer = TextEncoding & {
   /** Highest id that the files name, plus one. The model's output may have more rows. */

@@ -117,6 +117,12 @@ describe("derived", () => {
     expect(later).toEqual(first);
   });
 
+  test("a template that shows the id of a call shows one id in all steps", () => {
+    const { first, later } = derive(small("{{ '[' + m.tool_call_id + ']' + m.content + ';' }}"));
+    expect(first.before).toBe("[code-0-0-1]");
+    expect(later).toEqual(first);
+  });
+
   test("words of the prompt that look like a placeholder do no harm", () => {
     const template = createChatTemplate({
       name: "small.jinja",

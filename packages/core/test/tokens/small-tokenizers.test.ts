@@ -14,6 +14,11 @@ const SPECIAL = ["<unk>", "<s>", "</s>"];
 const CHARACTERS = ["▁", "a", "b", "c", "é", "<", ">", "s", "\n", "\n\n"];
 const MERGES = ["▁ a", "a b", "▁a b", "b ▁", "▁ ▁", "< s", "<s >", "\n \n"];
 
+/** The 256 byte characters in the order of their own codes: which byte is which does not matter here. */
+const BYTES = Array.from({ length: 0x144 }, (_, code) => code)
+  .filter((code) => (code >= 0x21 && code <= 0x7e) || (code >= 0xa1 && code !== 0xad))
+  .map((code) => String.fromCharCode(code));
+
 function added(id: number, content: string, special: boolean): Json {
   return {
     id,
@@ -45,6 +50,24 @@ function bpe(): Json {
     ignore_merges: false,
     vocab: Object.fromEntries([...new Set(entries)].map((entry, id) => [entry, id])),
     merges: MERGES.map((merge) => merge.split(" ")),
+  };
+}
+
+/** ids 3–258 are the bytes, spelled as byte-level vocabularies do. */
+function byteLevelBpe(): Json {
+  const merges = ["Ġ a", "a b", "Ġa b", "1 2", "Ã ©", "Ġ Ġ", "Ċ Ċ"];
+  const entries = [...SPECIAL, ...BYTES, ...merges.map((merge) => merge.replace(" ", ""))];
+  return {
+    type: "BPE",
+    dropout: null,
+    unk_token: null,
+    continuing_subword_prefix: null,
+    end_of_word_suffix: null,
+    fuse_unk: false,
+    byte_fallback: false,
+    ignore_merges: false,
+    vocab: Object.fromEntries(entries.map((entry, id) => [entry, id])),
+    merges,
   };
 }
 
@@ -129,10 +152,52 @@ const CASES: readonly (readonly [string, Json])[] = [
       decoder: llamaDecoder(0),
     }),
   ],
+  ...(
+    [
+      ["as GPT-2 has it", [{ type: "ByteLevel", add_prefix_space: false, use_regex: true }]],
+      ["that puts a blank in front", [{ type: "ByteLevel", add_prefix_space: true }]],
+      [
+        "that splits digits first",
+        [
+          { type: "Digits", individual_digits: true },
+          { type: "ByteLevel", add_prefix_space: false, use_regex: true },
+        ],
+      ],
+      ["that splits nothing", [{ type: "ByteLevel", add_prefix_space: false, use_regex: false }]],
+    ] as const
+  ).map(([name, steps]): readonly [string, Json] => [
+    `byte-level BPE ${name}`,
+    json({
+      model: byteLevelBpe(),
+      pre_tokenizer: {
+        type: "Sequence",
+        pretokenizers: steps.map((step) => ({ trim_offsets: true, ...step })),
+      },
+      decoder: { type: "ByteLevel", add_prefix_space: true, trim_offsets: true, use_regex: true },
+    }),
+  ]),
   ["BPE that strips two blanks", json({ model: bpe(), decoder: llamaDecoder(2) })],
 ];
 
-const PIECES = ["a", "b", "ab", " ", "  ", "c", "é", "</s>", "中", "\n", "\n\n", "x", " a", "🙂"];
+const PIECES = [
+  "a",
+  "b",
+  "ab",
+  " ",
+  "  ",
+  "c",
+  "é",
+  "</s>",
+  "中",
+  "\n",
+  "\n\n",
+  "x",
+  " a",
+  "🙂",
+  "12",
+  "'s",
+  "!",
+];
 const harmless = fc.string({ unit: fc.constantFrom(...PIECES), maxLength: 10 });
 const withControl = fc.string({ unit: fc.constantFrom(...PIECES, "<s>"), maxLength: 10 });
 

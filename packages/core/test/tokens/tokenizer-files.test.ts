@@ -38,6 +38,18 @@ describe("what the files say", () => {
     ]);
   });
 
+  test("what the vocabulary cannot spell is left out where it names no unknown token", () => {
+    const vocab = { a: 0, null: 1, constructor: 2 };
+    const named = (unk_token: string | null) =>
+      loadTokenizer({
+        tokenizer: tiny({ model: { type: "BPE", vocab, merges: [], unk_token } }),
+        config: {},
+      });
+    expect(Array.from(named(null).encodePlain("axa"))).toEqual([0, 0]);
+    expect(Array.from(named("null").encodePlain("axa"))).toEqual([0, 1, 0]);
+    expect([named(null).idOf("constructor"), named(null).idOf("toString")]).toEqual([2, null]);
+  });
+
   test("no end of sequence is legal", () => {
     expect(loadTokenizer({ tokenizer: tiny(), config: {} }).eosIds).toEqual([]);
     expect(loadTokenizer({ tokenizer: tiny(), config: { eos_token: null } }).eosIds).toEqual([]);
@@ -98,6 +110,31 @@ describe("files that cannot be used", () => {
       "a model of another kind",
       { tokenizer: tiny({ model: { type: "WordPiece", vocab: {} } }), config: {} },
       'Tokenizer cannot be used: expected a model of type BPE, Unigram, seen "WordPiece"; use the tokenizer.json that belongs to the model',
+    ],
+    [
+      "byte pairs without merges",
+      { tokenizer: tiny({ model: { type: "BPE", vocab: { a: 0 } } }), config: {} },
+      'Tokenizer cannot be used: expected a list under "model.merges", seen nothing; use the tokenizer.json that belongs to the model',
+    ],
+    [
+      "an id that is none",
+      { tokenizer: tiny({ model: { type: "BPE", vocab: { a: -1 }, merges: [] } }), config: {} },
+      'Tokenizer cannot be used: expected the id of every entry to be from 0 to 16777215, seen {"a":-1}; use the tokenizer.json that belongs to the model',
+    ],
+    [
+      "marks at the end of words",
+      {
+        tokenizer: tiny({
+          model: { type: "BPE", vocab: { a: 0 }, merges: [], end_of_word_suffix: "</w>" },
+        }),
+        config: {},
+      },
+      'Tokenizer cannot be used: expected byte pairs without marks inside or at the end of words, seen {"end_of_word_suffix":"</w>"}; use the tokenizer.json that belongs to the model',
+    ],
+    [
+      "no vocabulary",
+      { tokenizer: tiny({ model: { type: "BPE", merges: [] } }), config: {} },
+      'Tokenizer cannot be used: expected a vocabulary under "model.vocab", seen nothing; use the tokenizer.json that belongs to the model',
     ],
     [
       "a decoder of another kind",
