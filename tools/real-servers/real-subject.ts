@@ -7,7 +7,7 @@ import {
   samplerTokenizer,
   type SamplerClient,
 } from "../../packages/sampler-clients/src/index.ts";
-import type { Subject } from "../../packages/sampler-clients/test/conformance/subject.ts";
+import type { Subject, Weights } from "../../packages/sampler-clients/test/conformance/subject.ts";
 
 export type RealServerNote = {
   readonly name: string;
@@ -35,7 +35,13 @@ export async function openReal(note: RealServerNote): Promise<Subject> {
             resume: () => post(`${url}/resume`),
           }
         : null,
-    other: kind === "vllm" ? { version: weightVersion("other"), folder: note.other } : null,
+    weights:
+      kind === "vllm"
+        ? {
+            first: weights("first", embeddedPolicyFolder),
+            other: weights("other", note.other),
+          }
+        : null,
     [Symbol.asyncDispose]: () => client[Symbol.asyncDispose](),
   };
 }
@@ -61,6 +67,10 @@ export async function openClient(
   );
   if (!client.ok) throw new Error(client.line);
   return client;
+}
+
+function weights(name: string, folder: string): Weights {
+  return { version: weightVersion(name), location: folder, folder };
 }
 
 async function busy(kind: RealServerNote["kind"], url: string): Promise<number> {

@@ -33,10 +33,12 @@ function allSteps(): readonly Step[] {
       .map(({ name, folder }) => bunTests(name, folder)),
     runtimeStep("deno"),
     runtimeStep("node"),
-    ...typescript
-      .map(({ name, folder }) => ({ name: `python:${name}`, folder: `${folder}/python` }))
-      .filter(({ folder }) => hasFile(folder, "**/{test_*,*_test}.py"))
-      .map(({ name, folder }) => pytest(name, folder)),
+    ...[
+      ...typescript.map(({ name, folder }) => ({ name, folder: `${folder}/python` })),
+      { name: "seed-policy", folder: "tools/seed-policy" },
+    ]
+      .filter(({ folder }) => hasFile(folder, "**/test_*.py"))
+      .map(({ name, folder }) => pytest(`python:${name}`, folder)),
     bunTests("readme", "tools/test/readme"),
   ];
 }

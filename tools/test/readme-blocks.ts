@@ -26,7 +26,7 @@ export type Fate =
   | { readonly kind: "unmarked" };
 
 const FENCE = /^(`{3,})(\w*)[ \t]*\n([\s\S]*?)^\1[ \t]*$/gm;
-const MARK = /<!--\s*(?:(test)|(output)|not run:\s*([^]*?))\s*-->\s*$/;
+const MARK = /<!--\s*(?:(test)|(output)|not run:\s*((?:(?!-->)[^])*?))\s*-->\s*$/;
 
 export function readBlocks(markdown: string): readonly Block[] {
   const blocks: Block[] = [];

@@ -36,3 +36,11 @@ test("other languages are no blocks, longer fences hold shorter ones", () => {
 test("an output without a block is a mistake in the page", () => {
   expect(() => readBlocks(`<!-- output -->\n${fence}text\n1\n${fence}\n`)).toThrow("Line 2");
 });
+
+test("a reason ends with its mark: what follows has marks of its own", () => {
+  const page = `<!-- not run: no GPU -->\n${fence}sh\na\n${fence}\n<!-- test -->\n${fence}sh\nb\n${fence}\n`;
+  expect(readBlocks(page).map(({ fate }) => fate)).toEqual([
+    { kind: "not_run", reason: "no GPU" },
+    { kind: "run" },
+  ]);
+});

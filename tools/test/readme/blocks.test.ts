@@ -20,9 +20,10 @@ const scratch = mkdtempSync(join(tmpdir(), "interlace-readme-"));
 const programs: string[] = [];
 
 afterAll(() => {
+  // A block may have made a Python environment: thousands of files.
   rmSync(scratch, { recursive: true });
   for (const program of programs) rmSync(program);
-});
+}, LIMIT_MS);
 
 for (const page of pages) {
   describe(page, () => {
