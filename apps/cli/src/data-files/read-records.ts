@@ -24,13 +24,16 @@ const READERS: Readonly<Record<string, Reader>> = {
   ".feather": readArrow,
 };
 
+/** What a problem file's name may end in. */
+export const FILE_ENDINGS: readonly string[] = Object.keys(READERS);
+
 /** Throws a PersonError on a file that is not there, or whose format is none of ours. */
 export async function readRecords(path: string): Promise<FileRecords> {
   const ending = extname(path).toLowerCase();
   const reader = READERS[ending];
   if (reader === undefined) {
     throw wrongUse(
-      `${path} ends in ${ending === "" ? "nothing" : ending}: expected ${Object.keys(READERS).join(", ")}`,
+      `${path} ends in ${ending === "" ? "nothing" : ending}: expected ${FILE_ENDINGS.join(", ")}`,
     );
   }
   if (!(await Bun.file(path).exists())) {
