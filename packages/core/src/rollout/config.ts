@@ -26,7 +26,7 @@ export const rolloutConfigSchema = z
     seedScheme: z
       .enum(["hashed", "positional"])
       .default("hashed")
-      .describe("how request seeds derive from the seed (rollout.md §7)"),
+      .describe("how the seeds of requests derive from it"),
     observationReserveTokens: nonNegative
       .default(0)
       .describe("room kept for an observation while a call is still allowed"),
