@@ -60,9 +60,9 @@ def write_weights(folder: Path, tensors: dict[str, Tensor], source: Path) -> str
 
 
 def weight_version(folder: Path) -> str:
-    """Names the weights by their content: the first 16 hex digits of the file's SHA-256."""
+    """Names weights by their content, as the embedded sampler does: `sha256-` and 16 hex digits of the file's hash."""
     with (folder / WEIGHTS_FILE).open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()[:16]
+        return f"sha256-{hashlib.file_digest(file, 'sha256').hexdigest()[:16]}"
 
 
 def write_state(
