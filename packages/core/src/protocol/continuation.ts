@@ -52,10 +52,11 @@ function deriveForm(
   exchanges: number,
 ): Step {
   const place = `tool message ${exchanges}`;
-  // One id for every call: a template that shows it (Kimi K2) shows this one, in all steps.
+  // One id for every call: a template that shows it (Kimi K2, Mistral) shows this one, in all steps.
+  // Mistral's insist on nine letters and digits.
   const tool = (content: string): ChatMessage => ({
     role: "tool",
-    tool_call_id: "code-0-0-1",
+    tool_call_id: "call00001",
     name: toolName,
     content,
   });

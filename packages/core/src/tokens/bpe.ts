@@ -41,6 +41,11 @@ export function createBpe(model: JsonObject, control: ReadonlySet<string>): Bpe 
   const fallback = model["byte_fallback"] === true ? byteFallback(find) : null;
   const idOfByte = BYTE_CHARACTERS.map(find);
 
+  /** What is not in the vocabulary becomes the unknown token, a run of it one such token when fused. */
+  const addSymbol = (symbols: number[], id: number): void => {
+    if (id >= 0) symbols.push(id);
+    else if (unknown >= 0 && !(fusesUnknown && symbols.at(-1) === unknown)) symbols.push(unknown);
+  };
   const appendWhole = (ids: number[], word: string): boolean => {
     const id = looksUpWhole ? find(word) : -1;
     if (id >= 0) ids.push(id);
@@ -51,14 +56,11 @@ export function createBpe(model: JsonObject, control: ReadonlySet<string>): Bpe 
     append(ids, word) {
       if (appendWhole(ids, word)) return;
       const symbols: number[] = [];
-      let isUnknown = false;
       for (const character of word) {
         const id = find(character);
         const bytes = id < 0 && fallback !== null ? fallback(character) : null;
-        if (id >= 0) symbols.push(id);
-        else if (bytes !== null) symbols.push(...bytes);
-        else if (unknown >= 0 && !(isUnknown && fusesUnknown)) symbols.push(unknown);
-        isUnknown = id < 0 && bytes === null;
+        if (bytes === null) addSymbol(symbols, id);
+        else symbols.push(...bytes);
       }
       merge(ids, symbols);
     },
@@ -66,10 +68,7 @@ export function createBpe(model: JsonObject, control: ReadonlySet<string>): Bpe 
       const bytes = utf8.encode(text);
       if (looksUpWhole && appendWhole(ids, spell(bytes))) return;
       const symbols: number[] = [];
-      for (const byte of bytes) {
-        const id = idOfByte[byte] as number;
-        if (id >= 0 || unknown >= 0) symbols.push(id >= 0 ? id : unknown);
-      }
+      for (const byte of bytes) addSymbol(symbols, idOfByte[byte] as number);
       merge(ids, symbols);
     },
     entryOf: (id) => entries[id] ?? null,

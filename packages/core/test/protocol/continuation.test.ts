@@ -119,7 +119,7 @@ describe("derived", () => {
 
   test("a template that shows the id of a call shows one id in all steps", () => {
     const { first, later } = derive(small("{{ '[' + m.tool_call_id + ']' + m.content + ';' }}"));
-    expect(first.before).toBe("[code-0-0-1]");
+    expect(first.before).toBe("[call00001]");
     expect(later).toEqual(first);
   });
 

@@ -46,8 +46,24 @@ describe("what the files say", () => {
         config: {},
       });
     expect(Array.from(named(null).encodePlain("axa"))).toEqual([0, 0]);
-    expect(Array.from(named("null").encodePlain("axa"))).toEqual([0, 1, 0]);
+    expect(Array.from(named("null").encodePlain("axxa"))).toEqual([0, 1, 1, 0]);
+    const model = { type: "BPE", vocab, merges: [], unk_token: "null", fuse_unk: true };
+    const fused = loadTokenizer({ tokenizer: tiny({ model }), config: {} });
+    expect(Array.from(fused.encodePlain("axxaxa"))).toEqual([0, 1, 0, 1, 0]);
     expect([named(null).idOf("constructor"), named(null).idOf("toString")]).toEqual([2, null]);
+  });
+
+  test("a pre-token that is an entry is taken whole where the model says so", () => {
+    const whole = (ignore_merges: boolean) =>
+      loadTokenizer({
+        tokenizer: tiny({
+          model: { type: "BPE", vocab: { a: 0, b: 1, abba: 2 }, merges: [], ignore_merges },
+        }),
+        config: {},
+      });
+    expect(Array.from(whole(true).encodePlain("abba"))).toEqual([2]);
+    expect(Array.from(whole(true).encodePlain("abbab"))).toEqual([0, 1, 1, 0, 1]);
+    expect(Array.from(whole(false).encodePlain("abba"))).toEqual([0, 1, 1, 0]);
   });
 
   test("no end of sequence is legal", () => {

@@ -93,6 +93,18 @@ describe.each(FOLDERS)("%s", (name) => {
     );
   });
 
+  test("one word of thirty thousand letters is merged as Rust does", async () => {
+    const { tokenizer, plain } = await once();
+    let state = 1;
+    const word = Array.from({ length: 30_000 }, () => {
+      state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
+      return String.fromCharCode(97 + ((state >>> 16) % 26));
+    }).join("");
+    expect(Array.from(tokenizer.encodePlain(word))).toEqual(await encode(plain, word));
+    const blanks = `${" ".repeat(20_000)}${"=".repeat(5_000)}${"a".repeat(5_000)}`;
+    expect(Array.from(tokenizer.encodePlain(blanks))).toEqual(await encode(plain, blanks));
+  });
+
   test("any ids: text as Rust decodes it, special tokens kept or left out", async () => {
     const { tokenizer, rust, special } = await once();
     const added = tokenizer.addedTokens.map((token) => token.id);
