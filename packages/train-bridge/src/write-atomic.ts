@@ -48,7 +48,11 @@ export async function writeAtomic(
   return bytes;
 }
 
-async function writeAll(file: FileHandle, pieces: readonly Uint8Array[]): Promise<number> {
+/** All of the pieces, however few bytes one call takes. */
+export async function writeAll(
+  file: Pick<FileHandle, "writev">,
+  pieces: readonly Uint8Array[],
+): Promise<number> {
   let total = 0;
   let queue = pieces.filter((piece) => piece.byteLength > 0);
   while (queue.length > 0) {

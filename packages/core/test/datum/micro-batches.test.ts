@@ -100,6 +100,11 @@ describe("any packing", () => {
   });
 });
 
+test("the weight is rounded to float32 before it multiplies", () => {
+  // 1.75 × float32(1/3); rounding the product only would give 0.5833333134651184.
+  expect([...scaleAdvantages(Float32Array.of(1.75), 1 / 3)]).toEqual([0.5833333730697632]);
+});
+
 describe("refused", () => {
   test("are no scored sample, fewer than the datums, and limits that are no counts", () => {
     expect(() => packMicroBatches([], 0)).toThrow("Expected scored samples to be an integer");

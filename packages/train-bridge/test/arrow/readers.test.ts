@@ -46,6 +46,12 @@ describe("readDatums", () => {
         expected as typeof expected & [],
       );
     }
+    // All pieces of the stream are held before the first one is read, as a slow socket does.
+    const pieces = [...streamDatums(step, CONTEXT)];
+    const streamed = readDatums(bytesOf([pieces])).microBatches;
+    expect(streamed.map((rows) => rows.map(({ datum }) => datum))).toEqual(
+      expected as typeof expected & [],
+    );
     const { microBatches } = readDatums(stream());
     expect(microBatches.map((rows) => rows.map(({ groupIndex }) => groupIndex))).toEqual([[0, 1]]);
   });

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { writeAtomic } from "../../src/index.ts";
+import { writeAll } from "../../src/write-atomic.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 
 const BYTES = new TextEncoder().encode("whole");
@@ -29,6 +30,22 @@ describe("a file is whole or not there", () => {
     const written = await Bun.file(path).bytes();
     expect([...written]).toEqual([...BYTES, ...many.map((piece) => piece[0] ?? -1)]);
     expect(await readdir(folder.path)).toEqual(["a.arrow"]);
+  });
+
+  test("a call that takes fewer bytes than it was given is followed by others", async () => {
+    const written: number[] = [];
+    // Takes at most 3 bytes a call, as a signal or a full pipe makes a system do.
+    const writev = (pieces: readonly NodeJS.ArrayBufferView[]) => {
+      const bytes = pieces.flatMap((piece) => [
+        ...new Uint8Array(piece.buffer, piece.byteOffset, piece.byteLength),
+      ]);
+      const taken = bytes.slice(0, 3);
+      written.push(...taken);
+      return Promise.resolve({ bytesWritten: taken.length, buffers: [...pieces] });
+    };
+    const pieces = [[1, 2], [], [3, 4, 5, 6, 7, 8, 9], [10]].map((piece) => Uint8Array.from(piece));
+    expect(await writeAll({ writev }, pieces)).toBe(10);
+    expect(written).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
   });
 
   test("an error in the middle leaves what was there before", async () => {
