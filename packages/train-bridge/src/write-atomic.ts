@@ -2,7 +2,7 @@
  * In: a path and pieces of bytes. Out: a file that is complete or not there at all: temporary name in the same folder,
  * fsync, rename, fsync of the folder. Refuses to know what the bytes mean.
  */
-import { open, rename, rm, type FileHandle } from "node:fs/promises";
+import { open, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 
 /** Most pieces that one system call takes. */
@@ -50,7 +50,7 @@ export async function writeAtomic(
 
 /** All of the pieces, however few bytes one call takes. */
 export async function writeAll(
-  file: Pick<FileHandle, "writev">,
+  file: { writev(pieces: readonly Uint8Array[]): Promise<{ readonly bytesWritten: number }> },
   pieces: readonly Uint8Array[],
 ): Promise<number> {
   let total = 0;
