@@ -42,9 +42,9 @@ console.log(`Installing into ${dir} (the first time takes minutes)`);
 const python = await installVllm(dir);
 const llamaServer = await installLlamacpp(dir);
 const gguf = join(dir, "policy.gguf");
-const other = join(dir, "other-weights");
-await run([python, join(here, "make_gguf.py"), embeddedPolicyFolder, gguf], dir);
-await run([python, join(here, "make_other_weights.py"), embeddedPolicyFolder, other], dir);
+const policies = join(dir, "policies");
+await run([python, join(here, "make_policies.py"), embeddedPolicyFolder, policies], dir);
+await run([python, join(here, "make_gguf.py"), join(policies, "first"), gguf], dir);
 
 const table: string[] = [];
 let failed = 0;
@@ -65,11 +65,11 @@ function startServer(plan: Plan): Promise<RealServer> {
   console.log(`Starting ${plan.name}`);
   if (plan.kind === "llamacpp") return startLlamacpp(dir, llamaServer, gguf);
   const { logprobs, scaleOut } = plan;
-  return startVllm(dir, { python, policy: embeddedPolicyFolder, logprobs, scaleOut });
+  return startVllm(dir, { python, policy: join(policies, "first"), logprobs, scaleOut });
 }
 
 async function test(plan: Plan, { url }: RealServer) {
-  const note: RealServerNote & { python: string } = { ...plan, url, other, python };
+  const note: RealServerNote & { python: string } = { ...plan, url, policies, python };
   const child = Bun.spawn(["bun", "test", join(here, "real.test.ts"), "--timeout", "60000"], {
     env: { ...process.env, REAL_SERVER: JSON.stringify(note) },
     stdout: "pipe",

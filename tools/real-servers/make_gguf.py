@@ -74,6 +74,8 @@ def write_tokenizer(writer, config, tokenizer):
 def gguf_name(name):
     if name == "model.embed_tokens.weight":
         return "token_embd.weight"
+    if name == "lm_head.weight":
+        return "output.weight"
     if name == "model.norm.weight":
         return "output_norm.weight"
     _, _, layer, rest = name.split(".", 3)

@@ -15,8 +15,8 @@ export type RealServerNote = {
   readonly url: string;
   readonly logprobs: "raw" | "processed";
   readonly scaleOut: boolean;
-  /** Folder with a second set of weights. */
-  readonly other: string;
+  /** What `make_policies.py` wrote. */
+  readonly policies: string;
 };
 
 export async function openReal(note: RealServerNote): Promise<Subject> {
@@ -38,8 +38,8 @@ export async function openReal(note: RealServerNote): Promise<Subject> {
     weights:
       kind === "vllm"
         ? {
-            first: weights("first", embeddedPolicyFolder),
-            other: weights("other", note.other),
+            first: weights("first", note.policies, embeddedPolicyFolder),
+            other: weights("other", note.policies, join(note.policies, "other-tied")),
           }
         : null,
     [Symbol.asyncDispose]: () => client[Symbol.asyncDispose](),
@@ -69,8 +69,8 @@ export async function openClient(
   return client;
 }
 
-function weights(name: string, folder: string): Weights {
-  return { version: weightVersion(name), location: folder, folder };
+function weights(name: string, policies: string, folder: string): Weights {
+  return { version: weightVersion(name), location: join(policies, name), folder };
 }
 
 async function busy(kind: RealServerNote["kind"], url: string): Promise<number> {

@@ -1,5 +1,6 @@
 /** The conformance suite and what only a real server can show. Started by `bun run test:real`, else skipped. */
 import { expect, test } from "bun:test";
+import { join } from "node:path";
 import { concatIds, weightVersion } from "../../packages/core/src/index.ts";
 import { embeddedPolicyFolder } from "../../packages/sampler-clients/src/index.ts";
 import {
@@ -60,13 +61,13 @@ if (given !== undefined) {
       await using client = await openClient(note, "overlap");
       const feed = client.feed!;
       const [first, second] = [weightVersion("first"), weightVersion("second")];
-      await feed.announce(first, embeddedPolicyFolder, NEVER);
-      const request = ask({ temperature: 1.9, maxTokens: 400, samples: 8, seed: 5 });
+      await feed.announce(first, join(note.policies, "first"), NEVER);
+      const request = ask({ maxTokens: 400, samples: 4, seed: 5, stopIds: [] });
       const sampling = client.sampler.sample(request, NEVER);
       await Bun.sleep(1_000);
-      await feed.announce(second, note.other, NEVER);
+      await feed.announce(second, join(note.policies, "other"), NEVER);
       const straddling = sampled(await sampling).filter(({ versions }) => versions.length > 1);
-      await feed.announce(first, embeddedPolicyFolder, NEVER);
+      await feed.announce(first, join(note.policies, "first"), NEVER);
       expect(straddling.length).toBeGreaterThan(0);
       const prompt = [...concatIds(request.prompt)];
       for (const { ids, logprobs, versions } of straddling) {
@@ -80,8 +81,8 @@ if (given !== undefined) {
           kind: note.logprobs,
         });
         const [own, others] = await Promise.all([
-          torchLogprobs(note.python, embeddedPolicyFolder, [line]),
-          torchLogprobs(note.python, note.other, [line]),
+          torchLogprobs(note.python, join(note.policies, "first"), [line]),
+          torchLogprobs(note.python, join(note.policies, "other"), [line]),
         ]);
         const border = versions[0]!.end;
         const off = Array.from(logprobs, (p, at) =>

@@ -10,8 +10,16 @@ export type Subject = AsyncDisposable & {
   untilIdle(): Promise<void>;
   /** Holds its decode loop, or lets it go on; null = it has no such call. */
   readonly hold: { pause(): Promise<void>; resume(): Promise<void> } | null;
-  /** A second set of weights that it can load while it runs; null = it cannot. */
-  readonly other: { readonly version: WeightVersion; readonly folder: string } | null;
+  /** Two sets of weights that it can load while it runs, the first being the policy in the box; null = it cannot. */
+  readonly weights: { readonly first: Weights; readonly other: Weights } | null;
+};
+
+export type Weights = {
+  readonly version: WeightVersion;
+  /** As its server finds it. */
+  readonly location: string;
+  /** As the oracle finds it. */
+  readonly folder: string;
 };
 
 export type Traits = {
