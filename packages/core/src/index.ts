@@ -221,7 +221,7 @@ export { createDatumFileCheck, type DatumFileCheck } from "./verify/datum-file.t
 export type { TrajectoryRow } from "./verify/trajectory-row.ts";
 export { rebuildGroup } from "./verify/rebuild-group.ts";
 export { checkStep, type StepFacts, type StepFiles } from "./verify/step-check.ts";
-export { checkGradedText, checkTexts } from "./verify/text-check.ts";
+export { checkGradedText, checkMessages, checkTexts } from "./verify/text-check.ts";
 export { checkAnswer, checkSequence } from "./run/check-answer.ts";
 export { collect, type Batch, type CollectOptions } from "./run/collect.ts";
 export type { Ports } from "./run/issue.ts";

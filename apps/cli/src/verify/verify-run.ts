@@ -6,6 +6,7 @@ import { existsSync } from "node:fs";
 import { basename } from "node:path";
 import {
   checkGradedText,
+  checkMessages,
   checkStep,
   checkTexts,
   createEstimator,
@@ -82,7 +83,10 @@ async function verifyStep(
     out,
   );
   const places = rows.map((_, row) => ({ where: names.trajectories, row }));
-  for (const [i, row] of rows.entries()) checkGradedText(row, places[i]!, out);
+  for (const [i, row] of rows.entries()) {
+    checkGradedText(row, places[i]!, out);
+    checkMessages(row, places[i]!, out);
+  }
   if (groups.length === 0) return;
   checkGroupTexts(groups, rows, names.trajectories, checks.language, out);
   await checks.checkEventLog?.(step, groups);

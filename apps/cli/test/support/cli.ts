@@ -59,8 +59,17 @@ export function onlyRun(out: string): string {
 }
 
 /** Runs a script with the tests' Python; it prints one JSON value. */
-export async function askPython(script: string, args: readonly string[] = []): Promise<unknown> {
-  const child = Bun.spawn([PYTHON, "-c", script, ...args], { stdout: "pipe", stderr: "pipe" });
+export function askPython(script: string, args: readonly string[] = []): Promise<unknown> {
+  return pythonJson(["-c", script, ...args]);
+}
+
+/** The same for a script in a file. */
+export function askPythonFile(path: string, args: readonly string[] = []): Promise<unknown> {
+  return pythonJson([path, ...args]);
+}
+
+async function pythonJson(args: readonly string[]): Promise<unknown> {
+  const child = Bun.spawn([PYTHON, ...args], { stdout: "pipe", stderr: "pipe" });
   const [out, err, code] = await Promise.all([
     new Response(child.stdout).text(),
     new Response(child.stderr).text(),

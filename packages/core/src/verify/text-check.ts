@@ -18,6 +18,29 @@ export function checkGradedText(row: TrajectoryRow, at: Where, out: Reporter): v
   out.expect("grade", row.grade.answer === box, { ...at, column: "grade" }, box, row.grade.answer);
 }
 
+/** Needs no tokenizer: messages say what turns and tool calls say. */
+export function checkMessages(row: TrajectoryRow, at: Where, out: Reporter): void {
+  const said = row.messages.filter(({ role }) => role === "assistant").map((m) => m.content);
+  const told = row.messages.filter(({ role }) => role === "tool").map((m) => m.content);
+  const turns = row.turns.map(({ text }) => text);
+  const joined = row.toolCalls.map(({ content }) => content).filter((content) => content !== null);
+  compareTexts(turns, said, at, out);
+  compareTexts(joined, told, at, out);
+}
+
+function compareTexts(
+  expected: readonly string[],
+  seen: readonly string[],
+  at: Where,
+  out: Reporter,
+): void {
+  for (let i = 0; i < Math.max(expected.length, seen.length); i++) {
+    const place = { ...at, column: "messages", position: i };
+    const [want, have] = [expected[i] ?? "no message", seen[i] ?? "no message"];
+    out.expect("text", want === have, place, want, have);
+  }
+}
+
 export function checkTexts(
   protocol: Protocol,
   group: Group,

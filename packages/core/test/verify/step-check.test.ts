@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import {
   buildLedger,
   checkGradedText,
+  checkMessages,
   checkStep,
   checkTexts,
   createReporter,
@@ -56,6 +57,7 @@ function verify(given: Files) {
     const rows = given.trajectories.filter((row) => row.questionIndex === group.question);
     const places = at.filter((_, i) => given.trajectories[i]?.questionIndex === group.question);
     checkTexts(protocol, group, rows, places, out);
+    for (const [i, row] of rows.entries()) checkMessages(row, places[i]!, out);
   }
   return out.report();
 }
@@ -131,6 +133,12 @@ const MUTATIONS: readonly (readonly [string, Rule, Damage])[] = [
     "text",
     row(0, (r) => ({ turns: r.turns.map((t) => ({ ...t, text: `${t.text}!` })) })),
   ],
+  [
+    "a message that no turn said",
+    "text",
+    row(0, (r) => ({ messages: r.messages.map((m) => ({ ...m, content: `${m.content}!` })) })),
+  ],
+  ["a message left out", "text", row(0, (r) => ({ messages: r.messages.slice(0, -1) }))],
   ["an unknown end", "outcome", row(0, () => ({ termination: "bored" }))],
   [
     "a failure without its end",

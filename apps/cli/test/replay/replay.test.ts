@@ -1,0 +1,97 @@
+/** A run from its recording: byte for byte, scored again, or told where the recording ends. */
+import { describe, expect, test } from "bun:test";
+import { cpSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { newFolder, onlyRun, runCli } from "../support/cli.ts";
+
+const cwd = newFolder();
+await runCli(
+  ["rollout", "--problems", "3", "--group-size", "4", "--steps", "2", "--out", "runs"],
+  cwd,
+);
+const run = onlyRun(join(cwd, "runs"));
+
+type Replayed = {
+  readonly steps: readonly {
+    readonly step: number;
+    readonly groups: number;
+    readonly missing: readonly string[];
+    readonly metrics: Readonly<Record<string, number>> | null;
+    readonly differing: readonly string[] | null;
+  }[];
+};
+
+async function replay(...args: string[]): Promise<Replayed & { readonly code: number }> {
+  const { stdout, stderr, code } = await runCli(["replay", ...args, "--json"], cwd);
+  if (stdout === "") throw new Error(stderr);
+  return { ...(JSON.parse(stdout) as Replayed), code };
+}
+
+function toml(text: string): string {
+  const path = join(newFolder(), "change.toml");
+  writeFileSync(path, text);
+  return path;
+}
+
+describe("unchanged", () => {
+  test("every file of every step comes out byte for byte", async () => {
+    const result = await replay(run);
+    expect(result.code).toBe(0);
+    expect(result.steps.map((s) => [s.step, s.groups, s.missing, s.differing])).toEqual([
+      [0, 3, [], []],
+      [1, 3, [], []],
+    ]);
+  });
+
+  test("--out writes files that pass as the recorded ones", async () => {
+    const out = join(newFolder(), "again");
+    await replay(run, "--out", out);
+    for (const file of ["datums.arrow", "trajectories.arrow", "ledger.json"]) {
+      const path = join("step-000001", file);
+      expect(readFileSync(join(out, path)).equals(readFileSync(join(run, path)))).toBe(true);
+    }
+  });
+
+  test("a file that was changed since is named, with exit code 1", async () => {
+    const copy = join(newFolder(), "run");
+    cpSync(run, copy, { recursive: true });
+    const ledger = join(copy, "step-000001/ledger.json");
+    writeFileSync(
+      ledger,
+      readFileSync(ledger, "utf8").replace('"truncated_turns": 0', '"truncated_turns": 9'),
+    );
+    const result = await replay(copy);
+    expect(result.code).toBe(1);
+    expect(result.steps.map((s) => s.differing)).toEqual([[], ["ledger.json"]]);
+  });
+});
+
+describe("changed", () => {
+  test("--grader scores the recorded answers again and needs nothing else", async () => {
+    const result = await replay(run, "--grader", "aime_integer");
+    expect(result.steps.map((s) => s.missing)).toEqual([[], []]);
+    expect(result.steps[0]?.metrics?.["reward/mean"]).toBeNumber();
+  });
+
+  test("a smaller budget says at which trajectory and turn the recording ends", async () => {
+    const config = toml("[rollout]\nmax_tool_response_tokens = 3\n");
+    const result = await replay(run, "--config", config);
+    const [place] = result.steps[0]?.missing ?? [];
+    expect(place).toMatch(
+      /^question \d+, trajectory \d+, turn 1: (sample|grade) \(0\/\d+\/\d+\/\d\)$/,
+    );
+    expect(result.steps[0]?.metrics).toBeNull();
+  });
+
+  test("a setting that nobody reached changes nothing", async () => {
+    const config = toml('[rollout]\nmax_code_calls = 50\n[run]\nschedule = "rounds"\n');
+    const result = await replay(run, "--config", config);
+    expect(result.steps.map((s) => s.missing)).toEqual([[], []]);
+  });
+});
+
+test("what is no run is wrong use", async () => {
+  const { code, stderr } = await runCli(["replay", "nothing"], cwd);
+  expect(code).toBe(2);
+  expect(stderr).toContain("expected a folder with a run.json");
+});
