@@ -24,7 +24,8 @@ if (given !== undefined) {
     honoursSeed: true,
     versionSource: isVllm ? (note.scaleOut ? "per_token" : "per_request") : "none",
     tolerance: 1e-4,
-    maxNewTokens: null,
+    holds: isVllm,
+    loadsWeights: isVllm,
   });
 
   test("logprobs are those of a PyTorch forward pass", async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
 import fc from "fast-check";
 import {
   createEstimator,
@@ -83,9 +84,7 @@ test("every estimator agrees with numpy on random batches", async () => {
     { numRuns: 500, seed: 7 },
   );
   const input = cases.map((each) => JSON.stringify(each)).join("\n");
-  const lines = (await testPython([new URL("oracle.py", import.meta.url).pathname], input)).split(
-    "\n",
-  );
+  const lines = (await testPython([join(import.meta.dir, "oracle.py")], input)).split("\n");
   for (const [i, { name, groups, k }] of cases.entries()) {
     const wanted = JSON.parse(lines[i] ?? "null") as (number | null)[][];
     const seen = createEstimator(name, { k })(groups);

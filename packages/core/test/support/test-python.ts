@@ -1,5 +1,7 @@
 /** Python with the pinned oracles, as `bun run test` sets it up. */
-const PYTHON = new URL("../../../../.interlace/test-venv/bin/python", import.meta.url).pathname;
+import { join } from "node:path";
+
+const PYTHON = join(import.meta.dir, "../../../../.interlace/test-venv/bin/python");
 
 /** Runs it on `args` with `stdin`; its stdout. Throws with its stderr when it fails, and when it is not there. */
 export async function testPython(args: readonly string[], stdin = ""): Promise<string> {
