@@ -27,12 +27,14 @@ export function createBatchLoop(batcher: Batcher): BatchLoop {
     if (state.running) return;
     state.running = true;
     try {
-      while (pending.size > 0 && !state.paused) {
+      for (;;) {
+        // Before the first step too: what is asked for in one turn of the event loop starts together.
+        await betweenSteps();
+        if (pending.size === 0 || state.paused) return;
         for (const { id, sequences } of batcher.step()) {
           pending.get(id)?.(sequences);
           pending.delete(id);
         }
-        await betweenSteps();
       }
     } finally {
       state.running = false;

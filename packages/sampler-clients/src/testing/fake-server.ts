@@ -98,7 +98,8 @@ export async function underScript(
   core.running++;
   try {
     const fault = core.options.faults?.(seen) ?? null;
-    await wait(latencyOf(core.options.latency ?? { type: "none" }, place), signal);
+    const thinking = latencyOf(core.options.latency ?? { type: "none" }, place);
+    if (thinking > 0) await wait(thinking, signal);
     if (!isWireFault(fault)) return await handle(body, fault, signal);
     return await applyWireFault(fault, () => handle(body, null, signal), signal);
   } finally {
