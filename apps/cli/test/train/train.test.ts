@@ -10,8 +10,9 @@ import { newFolder, onlyRun, PYTHON, runCli, spawnCli } from "../support/cli.ts"
 const KILLS = Number(process.env["INTERLACE_TRAIN_KILLS"] ?? 3);
 const STEPS = 5;
 const FLAGS = [
-  ...["--problems", "2", "--group-size", "4", "--steps", String(STEPS), "--save-every", "2"],
-  ...["--evaluate-every", "0", "--python", PYTHON],
+  ...`--problems 2 --group-size 4 --steps ${STEPS} --save-every 2 --evaluate-every 0`.split(" "),
+  "--python",
+  PYTHON,
 ];
 
 type MetricsLine = Readonly<Record<string, number>>;
@@ -66,8 +67,12 @@ describe("a whole run", () => {
       .map((name) => name.replace(/^\d{8}-\d{6}-[0-9a-f]{4}-/, ""))
       .toSorted();
     expect(names).toEqual([
-      ...["final-state", "final-weights"],
-      ...["step-2-state", "step-2-weights", "step-4-state", "step-4-weights"],
+      "final-state",
+      "final-weights",
+      "step-2-state",
+      "step-2-weights",
+      "step-4-state",
+      "step-4-weights",
     ]);
   });
 
@@ -140,9 +145,7 @@ async function lineOfLog(out: string, lines: number, child: Bun.Subprocess): Pro
       .reduce((sum, name) => sum + readFileSync(join(out, name), "utf8").split("\n").length - 1, 0);
   };
   const before = count();
-  let isGone = false;
-  void child.exited.then(() => (isGone = true));
-  while (!isGone && count() < before + lines) await Bun.sleep(5);
+  while (child.exitCode === null && count() < before + lines) await Bun.sleep(5);
 }
 
 afterAll(() => {
