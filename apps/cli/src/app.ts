@@ -7,6 +7,7 @@ import {
 } from "@stricli/core";
 import packageJson from "../package.json";
 import { dataPrepareCommand } from "./commands/data-prepare.ts";
+import { evalCommand } from "./commands/eval.ts";
 import { replayCommand } from "./commands/replay.ts";
 import { rolloutCommand } from "./commands/rollout.ts";
 import { trainCommand } from "./commands/train.ts";
@@ -21,10 +22,18 @@ export type CliContext = CommandContext & {
   readonly setExitCode: (code: 0 | 1 | 2) => void;
 };
 
-const routes = buildRouteMap<"rollout" | "train" | "verify" | "replay" | "data", CliContext>({
+const routes = buildRouteMap<
+  "rollout" | "train" | "eval" | "verify" | "replay" | "data",
+  CliContext
+>({
   routes: {
     rollout: rolloutCommand,
     train: trainCommand,
+    eval: buildRouteMap({
+      routes: { run: evalCommand },
+      defaultCommand: "run",
+      docs: { brief: "How often are the answers right" },
+    }),
     verify: verifyCommand,
     replay: replayCommand,
     data: buildRouteMap({

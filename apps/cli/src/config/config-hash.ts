@@ -41,7 +41,8 @@ const WITHOUT_EFFECT: ReadonlySet<string> = new Set([
 
 /** A resumed run may change it. */
 export function hasNoEffect(name: string): boolean {
-  return WITHOUT_EFFECT.has(name);
+  // What an evaluation is asked with decides nothing of a run; its own hash holds it as it takes effect.
+  return WITHOUT_EFFECT.has(name) || name.startsWith("eval.");
 }
 
 /** Hex SHA-256. `inputs`: hashes of what the settings only point at (data, prompts, tokenizer). */

@@ -5,6 +5,7 @@
 import { rolloutConfigSchema, SHUFFLES } from "@interlace/core";
 import { SAMPLER_KINDS, samplerOptionsSchema } from "@interlace/sampler-clients";
 import { z } from "zod";
+import { evalSchema } from "./eval-schema.ts";
 
 const positive = z.int().min(1);
 
@@ -193,6 +194,7 @@ export const configSchema = z.strictObject({
   sandbox: sandboxSchema,
   grading: gradingSchema,
   learner: learnerSchema,
+  eval: evalSchema,
   train: trainSchema,
 });
 

@@ -51,7 +51,7 @@ export async function openPorts(
   };
 }
 
-async function openSandbox({ sandbox }: Config): Promise<OwnedSandbox> {
+export async function openSandbox({ sandbox }: Config): Promise<OwnedSandbox> {
   const { backend, require, workers, python, timeoutSeconds, autoPrint } = sandbox;
   try {
     return await createSandbox({

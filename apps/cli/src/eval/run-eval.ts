@@ -1,0 +1,110 @@
+/**
+ * The evaluation of one checkpoint: problems that have no line yet are rolled out, each line is written as its problem
+ * ends. In: what was opened, and a path. Out: the summary, or why it is not whole. Seeds follow the problem's place in
+ * the data set, so neither chunks nor concurrency change an answer.
+ */
+import { isGraded, rollout } from "@interlace/core";
+import { workFailed, wrongUse } from "../person-error.ts";
+import { formatCount, formatCounts, formatPlural } from "../terminal/format.ts";
+import { startProgress } from "../terminal/progress.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import { openEvalFile, readEvalFile } from "./eval-file.ts";
+import type { OpenedEval } from "./open-eval.ts";
+import { problemLine, type ProblemLine } from "./problem-line.ts";
+import { summaryLine, type SummaryLine } from "./summary-line.ts";
+
+export type EvalRun = {
+  readonly path: string;
+  readonly retryFailed: boolean;
+  readonly signal: AbortSignal;
+  readonly terminal: Terminal;
+};
+
+export type EvalEnd =
+  | { readonly end: "complete"; readonly summary: SummaryLine }
+  | { readonly end: "interrupted"; readonly done: number };
+
+/** Throws a PersonError when more is lost to infrastructure than `run.max_failed_fraction` allows. */
+export async function runEval(opened: OpenedEval, run: EvalRun): Promise<EvalEnd> {
+  const { problems, facts, config } = opened;
+  const recorded = readEvalFile(run.path, facts.configHash);
+  const lines = indexLines(recorded.lines, run, problems.length);
+  if (recorded.lines.length > 0) {
+    run.terminal.note(
+      `interlace: ${run.path} holds ${formatCount(lines.size)} of ${formatPlural(problems.length, "problem")}; going on`,
+    );
+  }
+  // Lines that are asked again must go before anything is added.
+  const isKept = lines.size === recorded.lines.length;
+  using file = openEvalFile(run.path, isKept ? recorded.bytes : 0);
+  if (!isKept) for (const line of lines.values()) file.append(line);
+
+  const missing = problems.flatMap((_, question) => (lines.has(question) ? [] : [question]));
+  const { valN } = facts;
+  const allowed = config.run.maxFailedFraction * problems.length * valN;
+  const failures = new Map<string, number>();
+  let lost = 0;
+  const stop = new AbortController();
+  const progress = startProgress(
+    run.terminal,
+    facts.checkpoint,
+    missing.length * valN,
+    performance.now.bind(performance),
+  );
+  const stream = rollout(
+    opened.plan,
+    missing.flatMap((question) => problems[question] ?? []),
+    opened.ports,
+    {
+      questionIndex: (position) => missing[position] ?? NaN,
+      maxOpenGroups: config.eval.concurrency,
+      vocabSize: opened.vocabSize,
+      signal: AbortSignal.any([run.signal, stop.signal]),
+      onSettled: (_, member) => {
+        if (isGraded(member)) progress.settled(member);
+        if (member.failure === null) return;
+        const name = `${member.failure.boundary}:${member.failure.cause}`;
+        failures.set(name, (failures.get(name) ?? 0) + 1);
+        lost += 1;
+        if (lost > allowed) stop.abort();
+      },
+      onWarning: (message) => run.terminal.note(`interlace: ${message}`),
+    },
+  );
+  for await (const group of stream) {
+    const line = problemLine(group, opened.plan.protocol, facts.configHash);
+    lines.set(group.question, line);
+    file.append(line);
+  }
+  progress.end();
+  if (lost > allowed) {
+    throw workFailed(
+      `${formatPlural(lost, "generation")} of ${formatCount(problems.length * valN)} were lost ` +
+        `(${formatCounts(Object.fromEntries(failures))}), more than run.max_failed_fraction allows; ` +
+        `when the cause is mended, the same command with --retry-failed goes on`,
+    );
+  }
+  if (lines.size < problems.length) return { end: "interrupted", done: lines.size };
+  const ordered = [...lines].sort(([a], [b]) => a - b).map(([, line]) => line);
+  const summary = summaryLine(ordered, facts);
+  await file.finish(ordered, summary);
+  return { end: "complete", summary };
+}
+
+function indexLines(
+  recorded: readonly ProblemLine[],
+  { path, retryFailed }: EvalRun,
+  problems: number,
+): Map<number, ProblemLine> {
+  const lines = new Map<number, ProblemLine>();
+  for (const line of recorded) {
+    if (line.question_index >= problems) {
+      throw wrongUse(
+        `${path} holds problem ${line.question_index}, this evaluation has ${problems}: raise --limit, or name another --out`,
+      );
+    }
+    if (retryFailed && line.num_unscored > 0) continue;
+    lines.set(line.question_index, line);
+  }
+  return lines;
+}
