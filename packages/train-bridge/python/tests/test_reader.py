@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from support import GOLDEN, ROW, TYPES, Row, as_file, as_stream, make_table
 
-from interlace_learner import SchemaError, open_datums
+from interlace_learner import SchemaError, open_datums, read_micro_batch
 
 OTHER = ROW.but(
     input_tokens=[7, 8],
@@ -109,10 +109,14 @@ class TestEveryForm:
         with open_datums(as_file(*self.table)) as step:
             assert len(list(step.micro_batches())) == len(list(step.micro_batches())) == 2
 
-    def test_a_batch_whose_offsets_do_not_begin_at_0(self) -> None:
-        schema, batches = make_table([[OTHER, ROW, OTHER]], scored=3, rows="2")
-        part = [batches[0].slice(1)]
-        assert read_all(as_stream(schema, part))[0]["inputs"] == [10, 20, 30, 7, 8]
+    def test_a_slice_whose_offsets_do_not_begin_at_0(self) -> None:
+        schema, [batch] = make_table([[OTHER, ROW, OTHER, ROW]], scored=4)
+        with open_datums(as_stream(schema, [batch])) as step:
+            facts = step.facts
+        part = read_micro_batch(batch.slice(1, 2), 0, facts)
+        assert part.offsets.tolist() == [0, 3, 5]
+        assert part.input_tokens.tolist() == [10, 20, 30, 7, 8]
+        assert part.loss_mask.tolist() == [1, 0, 1, 0, 1]
 
 
 class TestTheBridgesOwnFile:

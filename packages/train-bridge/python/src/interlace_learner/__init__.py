@@ -7,7 +7,7 @@ Everything here needs NumPy and pyarrow only. `interlace_learner.losses` and the
 from .advantages import dr_grpo, group_centred, grpo_std, reinforce_plus_plus, rloo
 from .diagnostics import describe_ratios, merge_descriptions
 from .padding import PaddedBatch, pad
-from .reader import Datums, MicroBatch, open_datums
+from .reader import Datums, MicroBatch, open_datums, read_micro_batch
 from .schema import RunFacts, SchemaError
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "merge_descriptions",
     "open_datums",
     "pad",
+    "read_micro_batch",
     "reinforce_plus_plus",
     "rloo",
 ]

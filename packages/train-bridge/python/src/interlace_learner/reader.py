@@ -70,7 +70,7 @@ class Datums:
         rows = 0
         for index, batch in enumerate(self._read()):
             rows += batch.num_rows
-            yield _micro_batch(batch, index, self.facts, self._where)
+            yield read_micro_batch(batch, index, self.facts, self._where)
         if rows != self.facts.rows:
             raise SchemaError(
                 f"{self._where}: expected {self.facts.rows} datums, as the metadata says, got {rows}"
@@ -110,7 +110,10 @@ def _open_reader(source: str | os.PathLike[str] | bytes | BinaryIO, where: str) 
         raise SchemaError(f"{where}: expected a whole Arrow file or stream: {error}") from error
 
 
-def _micro_batch(batch: Any, index: int, facts: RunFacts, where: str) -> MicroBatch:
+def read_micro_batch(
+    batch: Any, index: int, facts: RunFacts, where: str = "Arrow data"
+) -> MicroBatch:
+    """Views of one `pyarrow.RecordBatch`, whole or a slice, that came by any way. Raise `SchemaError` as above."""
     columns = {name: _views(batch, name) for name in _TOKEN_NAMES}
     offsets = columns["input_tokens"][0]
     for name, (own, _) in columns.items():
