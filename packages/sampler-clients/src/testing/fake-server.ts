@@ -73,6 +73,11 @@ export async function openCore(options: FakeOptions, logprobs: ServerLogprobs): 
 }
 
 export function asServer(app: Hono, core: Core): FakeServer {
+  // A bug of the fake or its script: no real server says 599.
+  app.onError((error) => {
+    core.complaints.push(`Expected an answer, the fake or its script broke: ${error.message}`);
+    return new Response(error.message, { status: 599 });
+  });
   return {
     app,
     model: core.model,

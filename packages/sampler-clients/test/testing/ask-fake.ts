@@ -48,6 +48,12 @@ export function column(rows: unknown, name: string | number): unknown[] {
   return (rows as Record<string | number, unknown>[]).map((row) => row[name]);
 }
 
+/** Until the decode loop has taken `steps` more steps. */
+export async function afterSteps(fake: FakeServer, steps: number): Promise<void> {
+  const goal = fake.model.counts().steps + steps;
+  while (fake.model.counts().steps < goal) await new Promise((resolve) => setImmediate(resolve));
+}
+
 export function vllmBody(params: Body = {}, top: Body = {}): Body {
   return {
     request_id: "r-1",

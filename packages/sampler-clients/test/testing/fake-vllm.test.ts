@@ -5,7 +5,17 @@ import { join } from "node:path";
 import { embeddedPolicyFolder } from "../../src/index.ts";
 import { createFakeVllm, type FakeServer } from "../../src/testing/index.ts";
 import { openOracle } from "../conformance/oracle.ts";
-import { column, EOS, get, post, PROMPT, vllmBody, type Answer, type Body } from "./ask-fake.ts";
+import {
+  afterSteps,
+  column,
+  EOS,
+  get,
+  post,
+  PROMPT,
+  vllmBody,
+  type Answer,
+  type Body,
+} from "./ask-fake.ts";
 
 const GENERATE = "/inference/v1/generate";
 const LONG = { max_tokens: 300, ignore_eos: true, stop_token_ids: [] };
@@ -23,12 +33,6 @@ afterAll(() => rm(other, { recursive: true }));
 
 const generate = (fake: FakeServer, params: Body = {}, top: Body = {}): Promise<Answer> =>
   post(fake, GENERATE, vllmBody(params, top));
-
-/** Until the decode loop has taken `steps` more steps. */
-async function afterSteps(fake: FakeServer, steps: number): Promise<void> {
-  const goal = fake.model.counts().steps + steps;
-  while (fake.model.counts().steps < goal) await new Promise((resolve) => setImmediate(resolve));
-}
 
 describe("a fake vLLM", () => {
   test("child i of n is the single request with seed + i, on both endpoints", async () => {
