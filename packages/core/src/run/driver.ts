@@ -143,11 +143,14 @@ export function createDriver(plan: Plan, ports: Ports, options: DriverOptions): 
         accept([], open(plan, problem, question));
         pump();
       }),
-    setOpened: (value) =>
+    setOpened: (value) => {
+      // Saying the same again must not wake whoever waits for a change: it would be said for ever.
+      if (value === opened) return;
       guard(() => {
         opened = value;
         pump();
-      }),
+      });
+    },
     take: () => complete.splice(0),
     isIdle: () => inFlight.size === 0,
     broken: () => broken,

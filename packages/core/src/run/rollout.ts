@@ -51,10 +51,13 @@ export async function* rollout(
 ): AsyncGenerator<Group, void, void> {
   const shield = createShield(options.onWarning ?? console.warn);
   const stop = new AbortController();
-  const onAbort = () => stop.abort(options.signal?.reason);
+  const bell = createBell();
+  const onAbort = () => {
+    stop.abort(options.signal?.reason);
+    bell.ring();
+  };
   if (options.signal?.aborted === true) onAbort();
   options.signal?.addEventListener("abort", onAbort, { once: true });
-  const bell = createBell();
   const driver = createDriver(plan, ports, {
     schedule: options.schedule ?? continuous,
     past: indexPast(options.past ?? [], plan.step),
@@ -97,6 +100,7 @@ export async function* rollout(
     await ports.log?.flush();
   } finally {
     stop.abort();
+    bell.ring();
     options.signal?.removeEventListener("abort", onAbort);
     await Promise.all([driver.settle(), feeding]);
   }

@@ -123,6 +123,30 @@ describe("order of effects", () => {
     await stream.return();
   });
 
+  test("a full rollout waits for answers without spinning: timers and sockets get their turn", async () => {
+    // Answers that come by timer never come when the engine keeps the microtask queue busy.
+    const delay = <T>(answer: T) => new Promise<T>((resolve) => setTimeout(resolve, 0, answer));
+    const { ports } = scriptedPorts({ say: callThenAnswer, delay });
+    const stream = rollout(toyPlan({ groupSize: 2 }), problems(12), ports, { maxOpenGroups: 3 });
+    expect(await drain(stream)).toHaveLength(12);
+  });
+
+  test("an abort ends a rollout that is full and gets no answer", async () => {
+    const stop = new AbortController();
+    const { ports } = scriptedPorts({ say: callThenAnswer });
+    const sampler: typeof ports.sampler = {
+      ...ports.sampler,
+      sample: (_, signal) =>
+        new Promise((_resolve, reject) => {
+          signal.addEventListener("abort", () => reject(new Error("aborted")));
+        }),
+    };
+    const options = { maxOpenGroups: 2, signal: stop.signal };
+    const ended = drain(rollout(toyPlan(), problems(9), { ...ports, sampler }, options));
+    setTimeout(() => stop.abort(), 0);
+    expect(await ended).toEqual([]);
+  });
+
   test("max_open_groups bounds an endless stream of problems", async () => {
     let pulled = 0;
     let taken = 0;
