@@ -24,6 +24,7 @@ if (given !== undefined) {
     honoursSeed: true,
     versionSource: isVllm ? (note.scaleOut ? "per_token" : "per_request") : "none",
     tolerance: 1e-4,
+    stopsOnAbort: true,
     holds: isVllm,
     loadsWeights: isVllm,
   });

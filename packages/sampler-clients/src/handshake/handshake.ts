@@ -70,7 +70,7 @@ export async function shakeHands(
     );
   }
   const probed = await probe(http, server, vocabSize, options, signal);
-  if (probed.failure !== null && probed.logprobs.ratio === null && probed.stopReturned === null) {
+  if (probed.failure !== null && probed.logprobs.shift === null && probed.stopReturned === null) {
     await server.close();
     return refuse(url, answers, problem("first sample", probed.failure, null));
   }
@@ -191,7 +191,7 @@ function probe(
 }
 
 /** Short openings that leave much open, so that several ids are likely. */
-const OPENINGS = ["The", "A", "In the", "1"];
+const OPENINGS = ["The", "A", "1", "x", "So"];
 
 function probePrompts(tokenizer: SamplerTokenizer | null, rows: number): readonly Int32Array[] {
   if (tokenizer === null) {

@@ -57,7 +57,7 @@ export async function probeServer(
   // One small request first: a server that refuses it is not asked hundreds of times.
   const turn = await ask(first, { samples: 2, maxTokens: TURN });
   if (turn.length === 0) {
-    const logprobs: Measured = { kind: "unknown", ratio: null, rise: null };
+    const logprobs: Measured = { kind: "unknown", shift: null, rise: null };
     return { logprobs, seeds: "ignored", stopReturned: null, failure };
   }
   const probed = [];

@@ -1,9 +1,10 @@
 /**
  * What the logprobs of the policy in the box must be, worked out anew: one forward pass over prompt and completion,
- * log-softmax in doubles. Shares the forward pass with `embedded` (which PyTorch checks) and nothing with any server,
+ * log-softmax in doubles. Shares the forward pass (and its kernels) with `embedded` (which PyTorch checks) and nothing with any server,
  * sampler or adapter.
  */
 import { createEngine } from "../../src/embedded/engine.ts";
+import { bestKernels } from "../../src/embedded/kernels.ts";
 import { embeddedPolicyFolder, loadPolicy } from "../../src/embedded/load-policy.ts";
 import { readSafetensors } from "../../src/embedded/safetensors.ts";
 
@@ -30,7 +31,11 @@ export type Oracle = {
 
 export async function openOracle(folder: string = embeddedPolicyFolder): Promise<Oracle> {
   const { config, bytes } = await loadPolicy(folder);
-  const engine = await createEngine(config, { slots: 1, rows: config.context, kernels: "plain" });
+  const engine = await createEngine(config, {
+    slots: 1,
+    rows: config.context,
+    kernels: await bestKernels(),
+  });
   engine.load(readSafetensors(bytes));
   const { vocabSize, context } = config;
   return {

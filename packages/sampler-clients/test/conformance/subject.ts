@@ -29,6 +29,10 @@ export type Traits = {
   readonly versionSource: SamplerIdentity["versionSource"];
   /** How far a logprob may be from the oracle's. */
   readonly tolerance: number;
-  /** Most new tokens of one request; null = no limit of the kind. */
-  readonly maxNewTokens: number | null;
+  /** An abort, or a socket that closes, ends what it decodes. */
+  readonly stopsOnAbort: boolean;
+  /** Has a call that holds its decode loop. */
+  readonly holds: boolean;
+  /** Loads weights while it runs. */
+  readonly loadsWeights: boolean;
 };

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { measureKind, type Drawn, type ProbedPrompt } from "../../src/handshake/logprob-kind.ts";
 
 const FLAT = [2, 1.5, 1, 0.5, 0.2, 0, -0.3, -1, -2, -4];
-const PEAKED = [9, 1, 0, -1, -2];
+const PEAKED = [3, 1, 0, -1, -2];
 
 /** log p of each id at a temperature, over the ids that top_p keeps or over all. */
 function logSoftmax(
@@ -27,6 +27,12 @@ function kept(logits: readonly number[], topP: number): readonly number[] {
       mass += Math.exp(p.get(id)!);
       return isIn;
     });
+}
+
+/** What 32 draws of a peaked distribution are likely to meet: the first id only. */
+function firstOnly(prompt: ProbedPrompt): ProbedPrompt {
+  const first = (drawn: Drawn): Drawn => new Map([...drawn].filter(([id]) => id === 0));
+  return { plain: first(prompt.plain), halfT: first(prompt.halfT), halfP: first(prompt.halfP) };
 }
 
 function probed(
@@ -65,14 +71,20 @@ test("also with the noise of half precision, and next to a prompt that says noth
   }
 });
 
+test("one likely id that comes every time is enough", () => {
+  expect(measureKind([firstOnly(probed(PEAKED, "raw"))]).kind).toBe("raw");
+  expect(measureKind([firstOnly(probed(PEAKED, "scaled"))]).kind).toBe("temperature_scaled");
+  expect(measureKind([firstOnly(probed(PEAKED, "processed"))]).kind).toBe("processed");
+});
+
 test("where nothing can be compared, nothing is claimed", () => {
   const nothing: ProbedPrompt = {
     plain: new Map([[1, -1]]),
     halfT: new Map([[2, -1]]),
     halfP: new Map(),
   };
-  expect(measureKind([nothing])).toEqual({ kind: "unknown", ratio: null, rise: null });
-  expect(measureKind([])).toEqual({ kind: "unknown", ratio: null, rise: null });
+  expect(measureKind([nothing])).toEqual({ kind: "unknown", shift: null, rise: null });
+  expect(measureKind([])).toEqual({ kind: "unknown", shift: null, rise: null });
   const certain: Drawn = new Map([[1, -1e-6]]);
   expect(measureKind([{ plain: certain, halfT: certain, halfP: certain }]).kind).toBe("unknown");
 });
