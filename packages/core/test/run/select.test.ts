@@ -111,9 +111,9 @@ describe("over-sampling", () => {
   });
 });
 
-test("bad counts are refused by name", () => {
+test("bad counts are refused by name", async () => {
   const { ports } = scriptedPorts({ say: () => "42" });
-  expect(selectGroups(plan, [], ports, { groups: 0 })).rejects.toThrow(
+  await expect(selectGroups(plan, [], ports, { groups: 0 })).rejects.toThrow(
     "Expected groups to be a positive integer, got 0",
   );
 });
