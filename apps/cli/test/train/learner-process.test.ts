@@ -28,7 +28,7 @@ describe("startLearner", () => {
       'sys.stdin.readline()\nprint(json.dumps({"type": "error", "message": "no such file"}), flush=True)\n' +
         'sys.stdin.readline()\nprint(json.dumps({"type": "ready"}), flush=True)\n',
     );
-    await expect(learner.ask({ type: "update" }, "updated")).rejects.toThrow(
+    expect(learner.ask({ type: "update" }, "updated")).rejects.toThrow(
       "The learner could not update: no such file",
     );
     expect(await learner.ask({ type: "open" }, "ready")).toMatchObject({ type: "ready" });
@@ -38,21 +38,21 @@ describe("startLearner", () => {
     await using learner = scripted(
       'sys.stdin.readline()\nsys.stderr.write("CUDA out of memory\\n")\nos._exit(3)\n',
     );
-    await expect(learner.ask({ type: "update" }, "updated")).rejects.toThrow(
+    expect(learner.ask({ type: "update" }, "updated")).rejects.toThrow(
       /The learner ended on its own \(exit code 3\): CUDA out of memory; .* --resume/,
     );
   });
 
   test("one that is killed is named by its signal", async () => {
     await using learner = scripted("sys.stdin.readline()\nos.kill(os.getpid(), 9)\n");
-    await expect(learner.ask({ type: "update" }, "updated")).rejects.toThrow("(SIGKILL)");
+    expect(learner.ask({ type: "update" }, "updated")).rejects.toThrow("(SIGKILL)");
   });
 
   test("a line that is no JSON is shown", async () => {
     await using learner = scripted(
       'sys.stdin.readline()\nprint("Loading checkpoint shards", flush=True)\n',
     );
-    await expect(learner.ask({ type: "open" }, "ready")).rejects.toThrow(
+    expect(learner.ask({ type: "open" }, "ready")).rejects.toThrow(
       "wrote a line that is no JSON: Loading checkpoint shards",
     );
   });

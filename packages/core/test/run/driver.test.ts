@@ -193,7 +193,7 @@ describe("failures", () => {
       },
       flush: () => Promise.resolve(),
     };
-    await expect(collect(toyPlan(), problems(2), { ...ports, log: full })).rejects.toThrow("ENOSPC");
+    expect(collect(toyPlan(), problems(2), { ...ports, log: full })).rejects.toThrow("ENOSPC");
   });
 
   test("a stream of problems that throws ends the rollout with its own error", async () => {
@@ -202,7 +202,7 @@ describe("failures", () => {
       throw new Error("line 2 is bad");
     }
     const { ports } = scriptedPorts({ say: () => "42" });
-    await expect(drain(rollout(toyPlan(), broken(), ports))).rejects.toThrow("line 2 is bad");
+    expect(drain(rollout(toyPlan(), broken(), ports))).rejects.toThrow("line 2 is bad");
   });
 
   test("past max_failed_fraction the batch fails, says what failed, keeps what is complete and stops asking", async () => {
@@ -399,7 +399,7 @@ describe("abort and resume", () => {
     const whole = await run([], Number.POSITIVE_INFINITY);
     const { ports } = scriptedPorts({ say: callThenAnswer });
     const other = [problem("other"), ...four.slice(1)];
-    await expect(collect(plan, other, ports, { past: whole.events })).rejects.toThrow(
+    expect(collect(plan, other, ports, { past: whole.events })).rejects.toThrow(
       /Recorded answer 0\/0\/-\/0 belongs to a prompt of 3 tokens .* this run asks with 6/,
     );
   });

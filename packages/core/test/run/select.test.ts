@@ -111,9 +111,9 @@ describe("over-sampling", () => {
   });
 });
 
-test("bad counts are refused by name", async () => {
+test("bad counts are refused by name", () => {
   const { ports } = scriptedPorts({ say: () => "42" });
-  await expect(selectGroups(plan, [], ports, { groups: 0 })).rejects.toThrow(
+  expect(selectGroups(plan, [], ports, { groups: 0 })).rejects.toThrow(
     "Expected groups to be a positive integer, got 0",
   );
 });
