@@ -157,7 +157,6 @@ export {
 export type { Command } from "./rollout/command.ts";
 export { messagesOf, type Message } from "./rollout/messages.ts";
 export type { Plan } from "./rollout/plan.ts";
-export { preflight, type Finding, type Surroundings } from "./rollout/preflight.ts";
 export { requestSeed, splitMix64, stepSeed } from "./rollout/seeds.ts";
 export { open, step, type Step } from "./rollout/step.ts";
 export { finalText, turnIds, turnText } from "./rollout/turn-text.ts";

@@ -8,6 +8,8 @@ const PRESETS: Readonly<Record<PresetName, Readonly<Record<string, unknown>>>> =
   /** What no arguments mean: the policy in the box, which reads 512 tokens and was taught this prompt. */
   embedded: {
     "sampler.kind": "embedded",
+    // More prefixes at once than its cache holds would be computed again every turn.
+    "run.max_open_groups": 16,
     // The policy in the box writes arithmetic: the best level that the machine gives is enough.
     "sandbox.require": "none",
     "protocol.system_prompt": String.raw`Use the tool. End with \boxed{}.`,

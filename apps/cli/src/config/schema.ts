@@ -16,6 +16,10 @@ const runSchema = z.strictObject({
     .enum(["continuous", "rounds"])
     .default("continuous")
     .describe("when pending requests and tool calls start"),
+  maxOpenGroups: positive
+    .nullable()
+    .default(null)
+    .describe("problems under way at once, null = all of the batch; bounds memory and caches"),
   maxFailedFraction: z
     .number()
     .min(0)

@@ -78,6 +78,7 @@ export async function rollOutStep(input: StepInput): Promise<StepResult> {
       signal: interrupts.signal,
       vocabSize: ports.identity.vocabSize,
       maxFailedFraction: config.run.maxFailedFraction,
+      ...(config.run.maxOpenGroups === null ? {} : { maxOpenGroups: config.run.maxOpenGroups }),
       onCommand: log.issued.bind(log),
       onSettled: (_, member) => {
         if (isGraded(member)) progress.settled(member);
