@@ -4,9 +4,9 @@
  * shapes are in `tinker-wire.ts`. There is no abort call.
  */
 import { weightVersion, type SampleRequest, type WeightVersion } from "@interlace/core";
-import type { Call, Http, Reply } from "../http.ts";
+import type { Call, Http } from "../http.ts";
 import { fields, list, number, text, type RawSample } from "../raw-sample.ts";
-import { readStatus, sendJson } from "../read-json.ts";
+import { readJson, readStatus, sendJson } from "../read-json.ts";
 import type { ConnectOptions, Server, ServerFacts } from "../server.ts";
 import { trouble, type Trouble } from "../trouble.ts";
 import { openTinkerSession, type SamplingSession } from "./tinker-session.ts";
@@ -56,7 +56,11 @@ export async function connectTinker(
       const future = await submit(body, abort);
       if (typeof future !== "string") return future;
       const samples = await retrieve(future, sampling, abort);
-      if (samples !== "gone") return samples;
+      if (samples === "gone") continue;
+      if ("cause" in samples || samples.length === request.samples) return samples;
+      // Nothing in it says which is whose.
+      const seen = `Expected ${request.samples} sequences, got ${samples.length}`;
+      return trouble("incomplete", seen);
     }
     return trouble("server_error", `${http.url} lost the future of one request ${PATIENCE} times`);
   }
@@ -73,8 +77,10 @@ export async function connectTinker(
         await options.sleep(reply.afterMs ?? backOffMs, abort);
         continue;
       }
-      if (reply.status !== 200) return readStatus(reply, `POST ${http.url}${path}`);
-      return readRequestId(reply) ?? trouble("incomplete", `${path} answered without a request_id`);
+      const json = readJson(reply, `POST ${http.url}${path}`);
+      if (!json.ok) return json;
+      const id = text(fields(json.value)["request_id"]);
+      return id ?? trouble("incomplete", `POST ${http.url}${path} gave no request_id`);
     }
   }
 
@@ -140,14 +146,6 @@ function retrieveCall(future: string, metadataOnly: boolean): Call {
 /** Worth asking the same future again: a proxy's spurious 400, back-pressure, anything of the 5xx. */
 function isOdd(status: number): boolean {
   return status === 400 || status === 429 || status >= 500;
-}
-
-function readRequestId(reply: Reply): string | null {
-  try {
-    return text(fields(JSON.parse(new TextDecoder().decode(reply.bytes)))["request_id"]);
-  } catch {
-    return null;
-  }
 }
 
 type Chosen = { readonly ok: true; readonly name: string; readonly contextLength: number | null };
