@@ -137,8 +137,8 @@ class TestAnUpdate:
         assert second.metrics["loss"] < first.metrics["loss"]
         assert learner.step == 2
 
-    def test_is_adam_written_out(self, tmp_path: Path) -> None:
-        learner = new_learner(learning_rate=1e-3)
+    def test_is_adam_at_the_scheduled_rate_written_out(self, tmp_path: Path) -> None:
+        learner = new_learner(learning_rate=4e-3, warmup_steps=4)
         path = write_step(tmp_path / "datums.arrow", [draw_rows(learner.model, 4)])
         before = {name: value.clone() for name, value in learner.model.state_dict().items()}
         _, gradient = gradients(learner, path)
