@@ -39,6 +39,8 @@ export type Surroundings = {
   readonly stack: AsyncDisposableStack;
   readonly signal: AbortSignal;
   readonly tell: (line: string) => void;
+  /** What opens sampler, sandbox and grader; default: as configured. */
+  readonly openPorts?: typeof openPorts;
 };
 
 /** Settings that name files: kept absolute, so that a run can be resumed from another folder. */
@@ -53,7 +55,7 @@ export async function prepareRun(
   resolved: ResolvedConfig,
   resumed: RunRecord | null,
   identity: RunIdentity,
-  { stack, signal, tell }: Surroundings,
+  { stack, signal, tell, openPorts: open = openPorts }: Surroundings,
 ): Promise<PreparedRun> {
   const { config } = resolved;
   const data = await openProblems(config);
@@ -62,7 +64,7 @@ export async function prepareRun(
   const language = await openLanguage(config, source, now.getTime());
   const inputHashes = { data: data.hash, ...language.hashes };
   if (resumed !== null) refuseOtherInputs(resumed, inputHashes);
-  const ports = stack.use(await openPorts(config, language, source, signal, tell));
+  const ports = stack.use(await open(config, language, source, signal, tell));
   checkPlan(config, ports.identity, language.protocol.vocabSize);
   const configHash = hashConfig(config, inputHashes);
   const { rollout } = config;

@@ -11,12 +11,17 @@ import { listenForInterrupts, type Interrupts } from "../terminal/interrupts.ts"
 import type { Terminal } from "../terminal/terminal.ts";
 import { settingsOfFlags } from "./flag-settings.ts";
 import { describeStart } from "./describe-start.ts";
-import { prepareRun, type PreparedRun } from "./prepare-run.ts";
+import { prepareRun, type PreparedRun, type Surroundings } from "./prepare-run.ts";
 import { reportEnd, reportStep, type FinishedStep } from "./report.ts";
 import { rollOutStep } from "./roll-out-step.ts";
 import { settleConfig } from "./settle-config.ts";
 
-export async function rolloutWork(context: CliContext, flags: RolloutFlags): Promise<0 | 1> {
+/** `ports`: what opens sampler, sandbox and grader, where not as configured. */
+export async function rolloutWork(
+  context: Pick<CliContext, "terminal" | "env">,
+  flags: RolloutFlags,
+  ports: Pick<Surroundings, "openPorts"> = {},
+): Promise<0 | 1> {
   const { terminal, env } = context;
   if (flags.retryFailed === true && flags.resume === undefined) {
     throw wrongUse("--retry-failed needs --resume RUN: it asks again what failed in that run");
@@ -52,7 +57,7 @@ export async function rolloutWork(context: CliContext, flags: RolloutFlags): Pro
       resolved,
       resumed?.record ?? null,
       { id: newRunId(now, Math.random), now },
-      { stack, signal, tell },
+      { stack, signal, tell, ...ports },
     ),
   );
   const folder = resumed?.folder ?? (await startFolder(run, stack));
