@@ -73,7 +73,7 @@ def watch(template: int, namespaces: bool) -> None:
     except (ProcessLookupError, ChildProcessError):
         pass
     if not namespaces:
-        orphans.kill_all_but((), None)
+        orphans.kill_all_but(())
     os._exit(0)
 
 

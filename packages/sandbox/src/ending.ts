@@ -15,7 +15,7 @@ export type Ending = {
 /** Exit code of a program that was told that its time is up (`interlace_child/program.py`). */
 const TIME_IS_UP = 152;
 /** The kernel's clock for limits and the one it reports at the end differ by some ticks. */
-const COUNTED = 0.8;
+const COUNTED = 0.5;
 const NAMES: ReadonlyMap<number, string> = new Map(
   Object.entries(constants.signals).map(([name, number]) => [number, name]),
 );

@@ -14,6 +14,9 @@ def print_error(value: BaseException, trace: TracebackType | None) -> None:
     if sys.stderr is None:
         return
     value.__traceback__ = trace = _own_frames(trace)
+    if _is_deep(trace):
+        hooks.plain_hook(type(value), value, trace)
+        return
     _add_text(value)
     shown = traceback.TracebackException(type(value), value, trace, compact=True)
     if sys.version_info < (3, 12):
@@ -25,6 +28,14 @@ def _own_frames(trace: TracebackType | None) -> TracebackType | None:
     while trace is not None and trace.tb_frame.f_code.co_filename.startswith(program.OUR_FILES):
         trace = trace.tb_next
     return trace
+
+
+def _is_deep(trace: TracebackType | None) -> bool:
+    """A million frames as objects would take minutes and gigabytes: then without source lines."""
+    depth = 0
+    while trace is not None and depth < 20_000:
+        depth, trace = depth + 1, trace.tb_next
+    return trace is not None
 
 
 def _add_text(value: BaseException) -> None:

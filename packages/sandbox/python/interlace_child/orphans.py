@@ -10,41 +10,81 @@ import signal
 from collections.abc import Iterable
 
 
-def kill_all_but(kept: Iterable[int], group: int | None) -> None:
-    """Kills every child that is no known worker, again and again, until none is left."""
-    if group is not None:
-        try:
-            os.killpg(group, signal.SIGKILL)
-        except (ProcessLookupError, PermissionError):
-            pass
+def kill_all_but(kept: Iterable[int]) -> None:
+    """Ends every descendant that is no known worker and no descendant of one.
+
+    First all are stopped, then all are killed: a fork bomb fills every place that a kill frees, but a
+    stopped process keeps its place, so the bomb runs against its limit and holds still.
+    """
     known = set(kept)
+    if not [pid for pid in children() if pid not in known]:
+        return  # as nearly always; what follows looks at every process of the machine
+    stopped: set[int] = set()
     while True:
-        strays = [pid for pid in _children() if pid not in known]
-        if not strays:
-            return
-        for pid in strays:
-            try:
-                os.kill(pid, signal.SIGKILL)
-                os.waitpid(pid, 0)
-            except (ProcessLookupError, ChildProcessError):
-                pass
+        running = _strays(known) - stopped
+        if not running:
+            break
+        for pid in running:
+            _signal(pid, signal.SIGSTOP)
+        stopped |= running
+    for pid in stopped:
+        _signal(pid, signal.SIGKILL)
+    while [pid for pid in children() if pid not in known]:
+        for pid in children():
+            if pid not in known:
+                _reap(pid)
 
 
-def _children() -> list[int]:
+def children() -> list[int]:
     me = os.getpid()
     try:
         with open(f"/proc/{me}/task/{me}/children") as file:
             return [int(pid) for pid in file.read().split()]
     except FileNotFoundError:  # not every kernel keeps the list
-        return [pid for pid in map(int, filter(str.isdecimal, os.listdir("/proc"))) if _parent(pid) == me]
+        return [pid for pid, parent in _parents().items() if parent == me]
 
 
-def _parent(pid: int) -> int | None:
+def _strays(known: set[int]) -> set[int]:
+    parents = _parents()
+    me = os.getpid()
+
+    def stray(pid: int) -> bool:
+        while pid != me:
+            if pid in known or pid not in parents:
+                return False
+            pid = parents[pid]
+        return True
+
+    return {pid for pid in parents if pid != me and stray(pid)}
+
+
+def _parents() -> dict[int, int]:
+    """Of every process that is not yet dead: who started it."""
+    found = {}
+    for name in filter(str.isdecimal, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{name}/stat") as file:
+                state, parent = file.read().rpartition(")")[2].split()[:2]
+        except OSError:
+            continue  # ended meanwhile
+        if state not in "ZX":
+            found[int(name)] = int(parent)
+    return found
+
+
+def _signal(pid: int, number: int) -> None:
     try:
-        with open(f"/proc/{pid}/stat") as file:
-            return int(file.read().rpartition(")")[2].split()[1])
-    except OSError:
-        return None
+        os.kill(pid, number)
+    except ProcessLookupError:
+        pass
+
+
+def _reap(pid: int) -> None:
+    _signal(pid, signal.SIGKILL)
+    try:
+        os.waitpid(pid, 0)
+    except ChildProcessError:
+        pass
 
 
 def threads_of(pid: int) -> int:

@@ -161,7 +161,7 @@ class Template:
     def _report(self, ended: Worker, code: int, usage: object) -> None:
         del self.by_number[ended.number]
         if not self.namespaces:
-            orphans.kill_all_but(self.by_pid.keys(), ended.pid)
+            orphans.kill_all_but(self.by_pid.keys())
             self.confinement.clean(ended.slot)
         killed = code == -signal.SIGKILL
         if self.groups.ran_out_of_memory(ended.slot) and killed and not ended.reason:
@@ -178,5 +178,5 @@ class Template:
         for pid in self.by_pid:
             os.kill(pid, signal.SIGKILL)
         if not self.namespaces:
-            orphans.kill_all_but((), None)
+            orphans.kill_all_but(())
         os._exit(0)

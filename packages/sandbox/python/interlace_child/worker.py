@@ -14,7 +14,7 @@ import socket
 import struct
 import sys
 
-from . import limits, program
+from . import limits, program, syscalls
 from .confinement import Confinement
 
 FINE = b"\x01"
@@ -84,7 +84,7 @@ def _take_streams(out: int, err: int, stdin: bytes) -> None:
     os.dup2(source, 0)
     os.dup2(out, 1)
     os.dup2(err, 2)
-    os.closerange(3, 64)
+    syscalls.close_all_but([])
     for name, descriptor, mode in (("stdin", 0, "r"), ("stdout", 1, "w"), ("stderr", 2, "w")):
         stream = _stream(name, descriptor, mode)
         setattr(sys, name, stream)

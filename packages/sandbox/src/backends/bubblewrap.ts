@@ -2,8 +2,8 @@
  * One `bwrap` per call around a real `python3`: for another interpreter each time, or by choice.
  *
  * Contained: files, network, other processes, left-overs, memory per process, the number of processes,
- * disk, system calls that open the kernel. NOT contained: memory in sum (no control group); bugs of the
- * kernel. A program that exits with 128 + N is taken for one that signal N ended: bwrap tells no more.
+ * bytes on disk, system calls that open the kernel. NOT contained: memory in sum (no control group), the
+ * number of files; bugs of the kernel. A program that exits with 128 + N is taken for one that signal N ended: bwrap tells no more.
  */
 
 import { existsSync, lstatSync, readFileSync, readlinkSync } from "node:fs";
@@ -32,7 +32,7 @@ const REPORT: IsolationReport = {
   memory_per_process: true,
   memory_total: "no control group",
   process_count: true,
-  disk_total: true,
+  disk_total: "bytes are limited, the number of files is not",
   syscall_filter: true,
 };
 
@@ -40,7 +40,17 @@ const REPORT: IsolationReport = {
 const PLAIN_USER = 203_000;
 const DEVICES = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 /** Signals that end a program, as `128 + N` shows them; 130 is a program's own Ctrl-C. */
-const FATAL = ["SIGILL", "SIGABRT", "SIGBUS", "SIGFPE", "SIGKILL", "SIGSEGV", "SIGTERM"] as const;
+const FATAL = [
+  "SIGILL",
+  "SIGTRAP",
+  "SIGABRT",
+  "SIGBUS",
+  "SIGFPE",
+  "SIGKILL",
+  "SIGSEGV",
+  "SIGTERM",
+  "SIGSYS",
+] as const;
 
 export async function createBubblewrapBackend(python: Python): Promise<Backend> {
   const bwrap = need("bwrap", "bubblewrap");

@@ -11,7 +11,7 @@ test.each<[string, Partial<Ending>, string, number | null]>([
   ["a crash", { exitCode: null, signal: "SIGSEGV" }, "killed", null],
   ["our time-out", { exitCode: 152, killed: "timeout" }, "timeout", 3],
   ["the kernel's CPU limit", { exitCode: null, signal: "SIGXCPU", cpuSeconds: 2 }, "cpu_limit", 2],
-  ["told that time is up", { exitCode: 152, cpuSeconds: 1.9 }, "cpu_limit", 2],
+  ["told that time is up", { exitCode: 152, cpuSeconds: 1.2 }, "cpu_limit", 2],
   ["held out against the CPU limit", { signal: "SIGKILL", cpuSeconds: 3 }, "cpu_limit", 2],
   ["an exit code that only looks like it", { exitCode: 152 }, "error", null],
   ["a SIGKILL of its own", { exitCode: null, signal: "SIGKILL" }, "killed", null],

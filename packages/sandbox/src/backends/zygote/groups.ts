@@ -1,6 +1,7 @@
 /**
- * Control groups, one set per slot: what a call and everything it starts may take in sum. Made by the
- * engine, entered by the workers through descriptors that the template opened beforehand.
+ * Control groups, one set per slot: what a call and everything it starts may take in sum – memory and
+ * processes by a limit, the processors by an equal share, so that a fork bomb starves nobody. Made by
+ * the engine, entered by the workers through descriptors that the template opened beforehand.
  */
 
 import { existsSync, mkdirSync, readdirSync, rmdirSync, writeFileSync } from "node:fs";
@@ -19,8 +20,10 @@ export type Groups = AsyncDisposable & {
 const SHARE_OF_MACHINE = 0.9;
 const PREFIX = "interlace-";
 
+type Controller = "memory" | "pids" | "cpu";
+
 type Hierarchy = {
-  readonly controllers: readonly ("memory" | "pids")[];
+  readonly controllers: readonly Controller[];
   readonly mount: string;
   readonly unified: boolean;
 };
@@ -38,17 +41,13 @@ export function makeGroups(
       removeStale(hierarchy.mount);
       const parent = join(hierarchy.mount, `${PREFIX}${process.pid}-${crypto.randomUUID()}`);
       make(parent, made);
-      if (hierarchy.unified) writeFileSync(join(parent, "cgroup.subtree_control"), "+memory +pids");
-      for (const controller of hierarchy.controllers) {
-        if (controller === "memory") limitMemory(parent, Math.floor(totalmem() * SHARE_OF_MACHINE));
-      }
+      if (hierarchy.unified)
+        writeFileSync(join(parent, "cgroup.subtree_control"), "+memory +pids +cpu");
+      for (const controller of hierarchy.controllers) limitAll(controller, parent, slots);
       for (let slot = 0; slot < slots; slot += 1) {
         const folder = join(parent, `slot-${slot}`);
         make(folder, made);
-        for (const controller of hierarchy.controllers) {
-          if (controller === "memory") limitMemory(folder, limits.memoryBytes);
-          else writeFileSync(join(folder, "pids.max"), String(limits.processes));
-        }
+        for (const controller of hierarchy.controllers) limit(controller, folder, limits);
       }
       templates.push(join(parent, "slot-%"));
       for (const controller of hierarchy.controllers) has.set(controller, true);
@@ -69,9 +68,9 @@ export function makeGroups(
 
 function hierarchies(mount: string): Hierarchy[] {
   if (existsSync(join(mount, "cgroup.controllers"))) {
-    return [{ controllers: ["memory", "pids"], mount, unified: true }];
+    return [{ controllers: ["memory", "pids", "cpu"], mount, unified: true }];
   }
-  return (["memory", "pids"] as const)
+  return (["memory", "pids", "cpu"] as const)
     .filter((name) => existsSync(join(mount, name)))
     .map((name) => ({ controllers: [name], mount: join(mount, name), unified: false }));
 }
@@ -79,6 +78,37 @@ function hierarchies(mount: string): Hierarchy[] {
 function make(folder: string, made: string[]): void {
   mkdirSync(folder);
   made.push(folder);
+}
+
+function limit(
+  controller: Controller,
+  folder: string,
+  limits: { readonly memoryBytes: number; readonly processes: number },
+): void {
+  switch (controller) {
+    case "memory":
+      return limitMemory(folder, limits.memoryBytes);
+    case "pids":
+      return writeFileSync(join(folder, "pids.max"), String(limits.processes));
+    case "cpu":
+      return; // equal shares are what a new group has
+  }
+}
+
+/** All slots together. */
+function limitAll(controller: Controller, folder: string, slots: number): void {
+  switch (controller) {
+    case "memory":
+      return limitMemory(folder, Math.floor(totalmem() * SHARE_OF_MACHINE));
+    case "pids":
+      return;
+    case "cpu": {
+      // The weight of as many ordinary processes as there are slots: else all calls share one's.
+      const old = join(folder, "cpu.shares");
+      if (existsSync(old)) writeFileSync(old, String(Math.min(1024 * slots, 262_144)));
+      else writeFileSync(join(folder, "cpu.weight"), String(Math.min(100 * slots, 10_000)));
+    }
+  }
 }
 
 function limitMemory(folder: string, bytes: number): void {

@@ -1,0 +1,7 @@
+import { createSandbox } from "../../src/index.ts";
+import { plainUserPython } from "../conformance/differential.ts";
+import { attackFile } from "./attack-file.ts";
+
+const { path: python, libraries } = await plainUserPython();
+const make = (options = {}) => createSandbox({ backend: "bubblewrap", python, ...options });
+await attackFile({ name: "bubblewrap", make, python, libraries });

@@ -1,0 +1,7 @@
+import { createSandbox } from "../../src/index.ts";
+import { testPython } from "../conformance/differential.ts";
+import { attackFile } from "./attack-file.ts";
+
+const { path: python, libraries } = await testPython();
+const make = (options = {}) => createSandbox({ backend: "process", python, ...options });
+await attackFile({ name: "process", make, python, libraries });
