@@ -8,6 +8,7 @@ import {
 import packageJson from "../package.json";
 import { dataPrepareCommand } from "./commands/data-prepare.ts";
 import { evalCommand } from "./commands/eval.ts";
+import { evalCompareCommand } from "./commands/eval-compare.ts";
 import { replayCommand } from "./commands/replay.ts";
 import { rolloutCommand } from "./commands/rollout.ts";
 import { trainCommand } from "./commands/train.ts";
@@ -30,7 +31,7 @@ const routes = buildRouteMap<
     rollout: rolloutCommand,
     train: trainCommand,
     eval: buildRouteMap({
-      routes: { run: evalCommand },
+      routes: { run: evalCommand, compare: evalCompareCommand },
       defaultCommand: "run",
       docs: { brief: "How often are the answers right" },
     }),

@@ -13,6 +13,7 @@ export type EvalFlags = CommonFlags & {
   readonly tokenizer?: string;
   readonly model?: string;
   readonly checkpoint?: readonly string[];
+  readonly require?: string;
   readonly valN?: string;
   readonly limit?: string;
   readonly concurrency?: string;
@@ -33,6 +34,7 @@ export const EVAL_FLAG_SETTINGS = {
   url: "sampler.url",
   tokenizer: "sampler.tokenizer",
   model: "sampler.model",
+  require: "sandbox.require",
   valN: "eval.val_n",
   limit: "eval.limit",
   concurrency: "eval.concurrency",
@@ -82,6 +84,7 @@ export const evalCommand = buildCommand<EvalFlags, [], CliContext>({
           "What to evaluate, once for each: safetensors of the embedded policy, a server's URL, or a model it serves",
         placeholder: "[NAME=]WHERE",
       },
+      require: text("Least isolation of the sandbox: none, standard or strict", "LEVEL"),
       valN: text("Generations per problem (default 12)", "N"),
       limit: text("Problems to evaluate, 0 = all (default 0)", "N"),
       concurrency: text("Problems in work at once (default 16)", "N"),

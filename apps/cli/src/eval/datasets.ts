@@ -10,33 +10,37 @@ import { wrongUse } from "../person-error.ts";
 export const DATASET_NAMES = ["aime24", "aime25", "math500", "gsm8k"] as const;
 export type DatasetName = (typeof DATASET_NAMES)[number];
 
-/** Rows as published; of GSM8K the test split. */
-const ROWS: Readonly<Record<DatasetName, number>> = {
-  aime24: 30,
-  aime25: 30,
-  math500: 500,
-  gsm8k: 1319,
+type Dataset = { readonly rows: number; readonly files: readonly string[] };
+
+/** Rows as published – of GSM8K the test split –, and what files of them are called. */
+const DATASETS: Readonly<Record<DatasetName, Dataset>> = {
+  aime24: { rows: 30, files: ["aime24", "aime2024", "aime_2024"] },
+  aime25: { rows: 30, files: ["aime25", "aime2025", "aime_2025"] },
+  math500: { rows: 500, files: ["math500", "math-500", "math_500"] },
+  gsm8k: { rows: 1319, files: ["gsm8k", "gsm8k-test", "gsm8k_test"] },
 };
 
 /** Where files are looked for when nothing names a place. */
 const DEFAULT_FOLDER = "data";
 
-/** `place`: a file, a folder that holds `NAME.jsonl` or another ending, or null. */
+/** `place`: a file, a folder that holds one of its names, or null. */
 export function findDataset(name: DatasetName, place: string | null): string {
   if (place !== null && existsSync(place) && !statSync(place).isDirectory()) return place;
   const folder = place ?? DEFAULT_FOLDER;
-  const found = FILE_ENDINGS.map((ending) => join(folder, `${name}${ending}`)).find(existsSync);
+  const names = DATASETS[name].files.flatMap((stem) => FILE_ENDINGS.map((end) => `${stem}${end}`));
+  const found = names.map((file) => join(folder, file)).find((file) => existsSync(file));
   if (found !== undefined) return found;
   throw wrongUse(
-    `${name} is not at hand: expected ${join(folder, name)}${FILE_ENDINGS.join("|")}; ` +
+    `${name} is not at hand: expected ${join(folder, name)} with one of ${FILE_ENDINGS.join(", ")}; ` +
       "save the data set there, or name its file or folder with --data",
   );
 }
 
 export function checkRows(name: DatasetName, path: string, rows: number): void {
-  if (rows === ROWS[name]) return;
+  const { rows: published } = DATASETS[name];
+  if (rows === published) return;
   throw wrongUse(
-    `${path} holds ${rows} problems, ${name} has ${ROWS[name]}: ` +
+    `${path} holds ${rows} problems, ${name} has ${published}: ` +
       "it is another split or not complete; leave --dataset out to evaluate the file as it is",
   );
 }
