@@ -22,10 +22,16 @@ import { listOf } from "./schema.ts";
 /** Offsets are int32 and the writer rounds a buffer's length up to 8 bytes in 32 bits. */
 const MAX_BUFFER_BYTES = 2 ** 31 - 8;
 
+const ENCODER = new TextEncoder();
+
+/** Characters of a column that are worth encoding twice when one of them is not ASCII. */
+const MAX_ASCII = 1 << 16;
+
 type Maybe<T> = T | null | undefined;
 
 export function intColumn(values: readonly Maybe<number>[]): Data<Int32> {
-  const data = Int32Array.from(values, (value) => value ?? 0);
+  const data = new Int32Array(values.length);
+  for (let i = 0; i < data.length; i++) data[i] = values[i] ?? 0;
   return makeData({ type: new Int32(), length: values.length, data, ...validity(values) });
 }
 
@@ -35,7 +41,8 @@ export function floatColumn(values: readonly number[]): Data<Float32> {
 }
 
 export function doubleColumn(values: readonly Maybe<number>[]): Data<Float64> {
-  const data = Float64Array.from(values, (value) => value ?? 0);
+  const data = new Float64Array(values.length);
+  for (let i = 0; i < data.length; i++) data[i] = values[i] ?? 0;
   return makeData({ type: new Float64(), length: values.length, data, ...validity(values) });
 }
 
@@ -59,9 +66,7 @@ export function boolColumn(values: readonly Maybe<boolean>[]): Data<Bool> {
 
 /** UTF-8; a lone surrogate becomes U+FFFD, as Arrow's text must be well formed. */
 export function textColumn(values: readonly Maybe<string>[], name: string): Data<Utf8> {
-  const encoder = new TextEncoder();
-  const chunks = values.map((value) => encoder.encode(value ?? ""));
-  const { offsets, data } = joinChunks(chunks, name, Uint8Array);
+  const { offsets, data } = joinAscii(values) ?? joinChunks(encodeEach(values), name, Uint8Array);
   const type = new Utf8();
   return makeData({
     type,
@@ -70,6 +75,25 @@ export function textColumn(values: readonly Maybe<string>[], name: string): Data
     data,
     ...validity(values),
   });
+}
+
+/** All texts in one go; null when one of them is not ASCII: only then a byte is a character. */
+function joinAscii(
+  values: readonly Maybe<string>[],
+): { readonly offsets: Int32Array; readonly data: Uint8Array } | null {
+  const joined = values.join("");
+  // Cheap to look at before it is encoded: ids and names are short, observations are not.
+  if (joined.length > MAX_ASCII) return null;
+  const data = ENCODER.encode(joined);
+  if (data.length !== joined.length) return null;
+  const offsets = new Int32Array(values.length + 1);
+  let end = 0;
+  for (let i = 0; i < values.length; i++) offsets[i + 1] = end += values[i]?.length ?? 0;
+  return { offsets, data };
+}
+
+function encodeEach(values: readonly Maybe<string>[]): Uint8Array[] {
+  return values.map((value) => ENCODER.encode(value ?? ""));
 }
 
 /** One text in every row. */
@@ -129,6 +153,7 @@ function listColumn<T extends DataType>(offsets: Int32Array, child: Data<T>): Da
 type Chunk = Int32Array | Float32Array | Uint8Array;
 
 type ChunkType<T> = {
+  readonly BYTES_PER_ELEMENT: number;
   new (length: number): T;
   new (buffer: ArrayBufferLike, byteOffset: number, length: number): T;
 };
@@ -140,12 +165,13 @@ export function joinChunks<T extends Chunk>(
   type: ChunkType<T>,
 ): { readonly offsets: Int32Array; readonly data: T } {
   const offsets = new Int32Array(chunks.length + 1);
+  const size = type.BYTES_PER_ELEMENT;
   let total = 0;
-  for (const [i, chunk] of chunks.entries()) {
-    total += chunk.length;
-    checkBufferBytes(total * chunk.BYTES_PER_ELEMENT, name);
+  for (let i = 0; i < chunks.length; i++) {
+    total += chunks[i]?.length ?? 0;
     offsets[i + 1] = total;
   }
+  checkBufferBytes(total * size, name);
   const first = chunks[0];
   if (first !== undefined && lieTogether(chunks)) {
     return { offsets, data: new type(first.buffer, first.byteOffset, total) };
@@ -178,9 +204,13 @@ function validity(values: readonly Maybe<unknown>[]): {
   readonly nullCount: number;
   readonly nullBitmap: Uint8Array | null;
 } {
-  const isThere = (value: unknown): boolean => value !== null && value !== undefined;
-  const nullCount = values.reduce<number>((count, value) => count + (isThere(value) ? 0 : 1), 0);
+  let nullCount = 0;
+  for (let i = 0; i < values.length; i++) if (!isThere(values[i])) nullCount += 1;
   return { nullCount, nullBitmap: nullCount === 0 ? null : bits(values, isThere) };
+}
+
+function isThere(value: unknown): boolean {
+  return value !== null && value !== undefined;
 }
 
 /** One bit per value, least significant first, padded to 8 bytes. */
