@@ -25,15 +25,17 @@ export type Script = {
   readonly slowMs: number;
   /** Before anything is answered: `sampled 0/3/1/2`, `executed 0 code-3-1-1`. */
   readonly onAsked?: (name: string) => void;
-  /** Replaces or damages an answer; null = it stays. */
-  readonly sampleFault?: (
-    key: Key,
-    sample: number,
-    answer: Sequence,
-    request: SampleRequest,
-  ) => Sequence | Failure | null;
-  readonly sandboxFault?: (name: string) => ExecResult | Failure | null;
-  readonly gradeFault?: (text: string) => Grade | null;
+  readonly faults?: Faults;
+};
+
+export type Answers = readonly (Sequence | Failure)[];
+
+/** What goes wrong: answers instead of the right ones, or something thrown. */
+export type Faults = {
+  readonly sample: (key: Key, answers: Answers, request: SampleRequest) => Answers;
+  readonly execute: (step: number, id: string, result: ExecResult) => ExecResult | Failure;
+  /** `sampleSeed`: of the turn that is graded; null = its text does not say. */
+  readonly grade: (sampleSeed: number | null) => Grade | null;
 };
 
 /** Uniform in [0, 1), by what it is for. */
@@ -42,7 +44,7 @@ export function drawn(seed: number, what: string): number {
 }
 
 export function scriptedPorts(script: Script): typeof openPorts {
-  const { seed, onAsked, sampleFault, sandboxFault, gradeFault } = script;
+  const { seed, onAsked, faults } = script;
   const slots = createSlots(script.atOnce);
   const answered = (what: string): Promise<void> =>
     script.slowMs === 0
@@ -67,10 +69,10 @@ export function scriptedPorts(script: Script): typeof openPorts {
           const key = keyOf(request.id);
           onAsked?.(`sampled ${formatKey(key)}`);
           await answered(request.id);
-          return Array.from({ length: request.samples }, (__, i) => {
-            const answer = say(language, seed, request, i);
-            return sampleFault?.(key, i, answer, request) ?? answer;
-          });
+          const answers = Array.from({ length: request.samples }, (__, i) =>
+            say(language, seed, request, i),
+          );
+          return faults?.sample(key, answers, request) ?? answers;
         },
       },
       identity: IDENTITY(language),
@@ -78,10 +80,11 @@ export function scriptedPorts(script: Script): typeof openPorts {
       sandbox: {
         isolation: () => ({ backend: "scripted", level: "none", lines: [] }),
         async run({ id, code }) {
-          const step = / # step (\d+)/.exec(code)?.[1] ?? "?";
+          const step = Number(/ # step (\d+)/.exec(code)?.[1]);
           onAsked?.(`executed ${step} ${id}`);
           await answered(`run ${step} ${id}`);
-          return sandboxFault?.(id) ?? printed(`${Bun.hash.xxHash32(code) % 1000}\n`);
+          const result = printed(`${Bun.hash.xxHash32(code) % 1000}\n`);
+          return faults?.execute(step, id, result) ?? result;
         },
         statistics: () => ({ ...NO_STATISTICS }),
         load: () => ({ waiting: 0, running: 0 }),
@@ -90,7 +93,9 @@ export function scriptedPorts(script: Script): typeof openPorts {
       grader: {
         async grade(text, answer, signal) {
           await answered(`grade ${text}`);
-          return gradeFault?.(text) ?? grader.grade(text, answer, signal);
+          const own = /\(draw (\d+)\)/.exec(text)?.[1];
+          const fault = faults?.grade(own === undefined ? null : Number(own)) ?? null;
+          return fault ?? grader.grade(text, answer, signal);
         },
       },
       handshakes: [],
@@ -142,7 +147,7 @@ function say({ protocol, tokenizer }: Language, seed: number, request: SampleReq
       ? `<tool_call>\n<function=code_interpreter>\n<parameter=code>\nprint(${number}*7) # step ${step}\n</parameter>\n</function>\n</tool_call>`
       : kind < 0.56
         ? "<tool_call>\n<function=code_interpreter>\n<parameter=code>\nprint(1)"
-        : `It is ${number}. \\boxed{${number}}`;
+        : `(draw ${own}) \\boxed{${number}}`;
   const whole = [...tokenizer.encode(text), ...protocol.stopIds.slice(0, 1)];
   const ids = Int32Array.from(kind > 0.97 ? whole.slice(0, 5) : whole).slice(0, request.maxTokens);
   return {
