@@ -20,7 +20,9 @@ function findAll(pattern: RegExp, paths: readonly string[] = texts): readonly st
 test("no path of the machine that it was written on", () => {
   const here = `${ROOT}/`.replaceAll(/[.*+?^${}()|[\]\\/]/g, String.raw`\$&`);
   const paths = [here, "/[r]oot/", "/[w]ork/", "/[h]ome/\\w", "/[U]sers/\\w"].join("|");
-  expect(findAll(new RegExp(`(?<![\\w.~-])(${paths})`))).toEqual([]);
+  // Attacks on the sandbox aim at places that every machine has.
+  const own = texts.filter((path) => !path.startsWith("packages/sandbox/test/attacks/"));
+  expect(findAll(new RegExp(`(?<![\\w.~-])(${paths})`), own)).toEqual([]);
 });
 
 test("paths of the checkout work with spaces in them", () => {
