@@ -130,6 +130,7 @@ export { compareNatively, nativeJudge } from "./reward/native.ts";
 export { aimeIntegerJudge } from "./reward/aime-integer.ts";
 export { boxedGrader } from "./reward/boxed-grader.ts";
 export { scoreGrade, type Score } from "./reward/score.ts";
+export { overlongPenalty, type OverlongLimits } from "./reward/overlong.ts";
 export {
   scoreShaped,
   shapeReward,

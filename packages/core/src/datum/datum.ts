@@ -26,6 +26,8 @@ export type Datum = DatumArrays & {
 /** Why a trajectory gives no datum. */
 export const NO_DATUM_REASONS = [
   "unscored",
+  // Set aside with its whole group by dynamic sampling: outside the estimate and the mean over samples.
+  "no_signal",
   "zero_advantage",
   "no_completion_tokens",
   "over_max_context_tokens",

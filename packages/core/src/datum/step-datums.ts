@@ -3,6 +3,7 @@
  * a datum, why the others do not, and the micro-batches. Refuses to know files, learners and metrics.
  */
 import { createEstimator, type AdvantageEstimator, type Rewards } from "../advantage/estimator.ts";
+import { isDegenerate } from "../advantage/group-centred.ts";
 import { scoreGrade, type Score } from "../reward/score.ts";
 import { isGraded, trajectoryIndex, type GradedMember, type Group } from "../rollout/group.ts";
 import {
@@ -48,7 +49,7 @@ export type StepDatums = {
   /** Those with a datum, by trajectory index; `MicroBatch.items` point into this list. */
   readonly datums: readonly TrainedTrajectory[];
   readonly microBatches: readonly MicroBatch[];
-  /** N: scored trajectories, with a datum or without. */
+  /** N: scored trajectories, with a datum or without, but for those set aside. */
   readonly scored: number;
   readonly maxContextTokens: number;
 };
@@ -62,6 +63,8 @@ export type StepDatumsOptions = {
   readonly score?: (member: GradedMember, group: Group) => Score | null;
   /** Sees the whole batch, by group. Absent = reward minus the mean of the group. */
   readonly estimate?: AdvantageEstimator;
+  /** Dynamic sampling: a group whose scored rewards are all equal is set aside. Absent = it only gives no datum. */
+  readonly setAsideDegenerate?: boolean;
 };
 
 /** `groups` in any order. Throws on a member that is not graded and on two groups with one question index. */
@@ -74,12 +77,21 @@ export function prepareStep(groups: readonly Group[], options: StepDatumsOptions
   }
   const scoredGroups = ordered.map((group) => scoreGroup(group, options));
   const rewards = scoredGroups.map(({ scores }) => scores.map((score) => score?.reward ?? null));
-  const advantages = (options.estimate ?? createEstimator("group_centred"))(rewards);
-  const trajectories = scoredGroups.flatMap((each, i) =>
-    joinAdvantages(each, rewards[i] ?? [], advantages[i] ?? [], options.maxContextTokens),
-  );
+  const isAside = rewards.map((each) => options.setAsideDegenerate === true && isDegenerate(each));
+  const estimate = options.estimate ?? createEstimator("group_centred");
+  const advantages = estimate(rewards.filter((_, i) => !isAside[i]))[Symbol.iterator]();
+  const trajectories = scoredGroups.flatMap((each, i) => {
+    const own = rewards[i] ?? [];
+    if (isAside[i] !== true) {
+      return joinAdvantages(each, own, advantages.next().value ?? [], options.maxContextTokens);
+    }
+    const none = own.map((reward) => (reward === null ? null : 0));
+    return joinAdvantages(each, own, none, options.maxContextTokens).map(setAside);
+  });
   const datums = trajectories.filter(isTrained);
-  const scored = trajectories.filter(({ score }) => score !== null).length;
+  const scored = trajectories.filter(
+    ({ score, noDatum }) => score !== null && noDatum !== "no_signal",
+  ).length;
   const lengths = datums.map(({ member }) => datumLength(member));
   const microBatches =
     lengths.length === 0 ? [] : packMicroBatches(lengths, scored, options.packing);
@@ -135,6 +147,10 @@ export function allocateArena(step: StepDatums): DatumArrays {
 
 export function isTrained(trajectory: ScoredTrajectory): trajectory is TrainedTrajectory {
   return trajectory.noDatum === null;
+}
+
+function setAside(trajectory: ScoredTrajectory): ScoredTrajectory {
+  return trajectory.score === null ? trajectory : { ...trajectory, noDatum: "no_signal" };
 }
 
 type ScoredGroup = {

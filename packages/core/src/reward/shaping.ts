@@ -4,6 +4,7 @@
  * Source: the published ReTool recipes, which differ in the cap and in what they count.
  */
 import type { GradedMember } from "../rollout/group.ts";
+import { overlongPenalty, type OverlongLimits } from "./overlong.ts";
 import { scoreGrade, type Score } from "./score.ts";
 
 /** `cap0`, `cap06`: never above 0, never above −0.6; then what is counted. */
@@ -39,11 +40,17 @@ export function shapeReward(score: Score, activity: Activity, shaping: Shaping):
   return Math.min(cap, score.reward + ((count(activity) - 2) / 2) * 0.1);
 }
 
-/** As `prepareStep` takes it: the grade's score with its reward shaped; null = unscored. */
-export function scoreShaped(shaping: Shaping): (member: GradedMember) => Score | null {
-  return ({ phase, turns: { length: assistantTurns }, codeCalls }) => {
+/** As `prepareStep` takes it: the grade's score with its reward shaped; null = unscored. `overlong` null = off. */
+export function scoreShaped(
+  shaping: Shaping,
+  overlong: OverlongLimits | null = null,
+): (member: GradedMember) => Score | null {
+  return ({ phase, turns, codeCalls }) => {
     const score = scoreGrade(phase.grade);
     if (score === null) return null;
-    return { ...score, reward: shapeReward(score, { assistantTurns, codeCalls }, shaping) };
+    const reward = shapeReward(score, { assistantTurns: turns.length, codeCalls }, shaping);
+    const sampled = turns.reduce((sum, turn) => sum + turn.length, 0);
+    const penalty = overlong === null ? 0 : overlongPenalty(sampled, overlong);
+    return { ...score, reward: reward + penalty };
   };
 }

@@ -13,7 +13,7 @@ import { createBell } from "./bell.ts";
 import type { Ports } from "./issue.ts";
 import { rollout, type RolloutOptions } from "./rollout.ts";
 
-export type SelectOptions = Omit<RolloutOptions, "past" | "maxOpenGroups" | "questionIndex"> & {
+export type SelectOptions = Omit<RolloutOptions, "maxOpenGroups" | "questionIndex"> & {
   /** Groups with a signal that make a batch, ≥ 1. */
   readonly groups: number;
   /** Problems rolled out at most to find them, carried ones included. Default 3 × groups: a refill always ends. */
@@ -75,7 +75,11 @@ export async function selectGroups(
     }
   }
 
-  const past = carried.flatMap((group, question) => rekey(group.events, plan.step, question));
+  // What this batch's own log holds comes first: it holds what was carried, and how that went on.
+  const past = [
+    ...(options.past ?? []),
+    ...carried.flatMap((group, question) => rekey(group.events, plan.step, question)),
+  ];
   for (const event of past) remember(events, event);
   const signals = options.signal === undefined ? [stop.signal] : [stop.signal, options.signal];
   const stream = rollout(plan, supply(), ports, {

@@ -1,5 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import { allocateArena, allocateArrays, prepareStep, projectMicroBatch } from "../../src/index.ts";
+import {
+  allocateArena,
+  allocateArrays,
+  prepareStep,
+  projectMicroBatch,
+  type createEstimator,
+} from "../../src/index.ts";
 import { handGroup, handMember, NO_BOX, RIGHT, UNSCORED, WRONG } from "../support/hand-built.ts";
 
 const turn = (...sampled: number[]) => [{ before: [1, 2], sampled }];
@@ -15,6 +21,39 @@ const unanimous = handGroup(1, [
   { turns: turn(9), grade: NO_BOX },
   { turns: [], grade: NO_BOX, termination: "prompt_over_budget" },
 ]);
+
+describe("dynamic sampling", () => {
+  const aside = (estimate?: ReturnType<typeof createEstimator>) =>
+    prepareStep([unanimous, mixed], {
+      maxContextTokens: 100,
+      setAsideDegenerate: true,
+      ...(estimate === undefined ? {} : { estimate }),
+    });
+
+  test("sets a group without a signal aside: kept as trajectories, outside N", () => {
+    const step = aside();
+    expect(step.trajectories.map(({ noDatum }) => noDatum)).toEqual([
+      null,
+      null,
+      "unscored",
+      "no_signal",
+      "no_signal",
+      "no_signal",
+    ]);
+    expect(step.trajectories.map(({ advantage }) => advantage)).toEqual([1, -1, null, 0, 0, 0]);
+    expect(step.scored).toBe(2);
+    expect(step.microBatches.map(({ weight }) => weight)).toEqual([1]);
+  });
+
+  test("an estimator over the whole batch does not see it", () => {
+    const seen: unknown[] = [];
+    aside((groups) => {
+      seen.push(groups);
+      return groups;
+    });
+    expect(seen).toEqual([[[1, -1, null]]]);
+  });
+});
 
 describe("a step", () => {
   const step = prepareStep([unanimous, mixed], { maxContextTokens: 100 });

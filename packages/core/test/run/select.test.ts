@@ -56,6 +56,25 @@ describe("dynamic sampling", () => {
     ));
 });
 
+test("cut after any number of answers and resumed, the batch is the same and nothing is asked twice", async () => {
+  const options = { groups: 2, maxProblems: 20 };
+  const events: Event[] = [];
+  const { ports } = scriptedPorts({ say: everyThird });
+  const onEvent = (event: Event) => void events.push(event);
+  const whole = await selectGroups(plan, endless(), ports, { ...options, onEvent });
+  for (let cut = 0; cut <= events.length; cut += 3) {
+    const asked: Event[] = [];
+    const resumed = await selectGroups(plan, endless(), ports, {
+      ...options,
+      past: events.slice(0, cut),
+      onEvent: (event) => void asked.push(event),
+    });
+    expect(resumed.groups).toEqual(whole.groups);
+    expect(resumed.opened).toBe(whole.opened);
+    expect(asked).toHaveLength(events.length - cut);
+  }
+});
+
 describe("over-sampling", () => {
   // Question 0 never answers its second turn in the first batch; all others do at once.
   const slowFirst = (block: boolean) => {
