@@ -3,7 +3,7 @@
  * its percentage and a whisker of one standard error. Grows with the number of results, so that no label meets another.
  */
 import type { Comparison, Figure } from "./compare-results.ts";
-import { escapeXml, shorten, textWidth } from "./svg-text.ts";
+import { escapeXml, shorten, textWidth } from "../plot/svg-text.ts";
 
 const FONT = "DejaVu Sans, Verdana, Helvetica, Arial, sans-serif";
 const SIZE = { title: 17, panel: 14, text: 12, value: 11 } as const;

@@ -10,7 +10,7 @@ import { comparePlot } from "./compare-plot.ts";
 import { compareResults, type Comparison } from "./compare-results.ts";
 import { compareTable } from "./compare-table.ts";
 import { readResults } from "./read-results.ts";
-import { renderPng } from "./render-png.ts";
+import { renderPng } from "../plot/render-png.ts";
 
 export async function compareWork(
   terminal: Terminal,

@@ -1,6 +1,7 @@
-/** In: the metrics lines of a run. Out: its reward curve as SVG, steps from 1, rewards from −1 to +1. */
+/** In: the metrics lines of a run. Out: its reward curve as SVG and PNG, steps from 1, rewards from −1 to +1. */
 import { join } from "node:path";
 import { writeAtomic } from "@interlace/train-bridge";
+import { renderPng } from "../plot/render-png.ts";
 import type { MetricsLine } from "../run-folder/metrics-file.ts";
 import type { RunFolder } from "../run-folder/run-folder.ts";
 import { movingMean } from "./reward-curve.ts";
@@ -20,9 +21,12 @@ export async function writePlot(
   lines: readonly MetricsLine[],
 ): Promise<readonly string[]> {
   if (lines.length === 0) return [];
-  const path = join(folder.path, "reward.svg");
-  await writeAtomic(path, [[new TextEncoder().encode(drawCurve(lines))]]);
-  return [path];
+  const svg = drawCurve(lines);
+  const vector = join(folder.path, "reward.svg");
+  const picture = join(folder.path, "reward.png");
+  await writeAtomic(vector, [[new TextEncoder().encode(svg)]]);
+  await writeAtomic(picture, [[await renderPng(svg)]]);
+  return [vector, picture];
 }
 
 export function drawCurve(lines: readonly MetricsLine[]): string {
@@ -39,7 +43,7 @@ export function drawCurve(lines: readonly MetricsLine[]): string {
   const ticks = [-1, -0.5, 0, 0.5, 1];
   const steps = [1, ...[0.25, 0.5, 0.75, 1].map((share) => Math.max(1, Math.round(share * last)))];
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${HEIGHT}" viewBox="0 0 ${WIDTH} ${HEIGHT}" font-family="sans-serif" font-size="13">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${HEIGHT}" viewBox="0 0 ${WIDTH} ${HEIGHT}" font-family="DejaVu Sans, Verdana, sans-serif" font-size="13">`,
     `<rect width="100%" height="100%" fill="#ffffff"/>`,
     ...ticks.flatMap((tick) => [
       `<line x1="${LEFT}" x2="${WIDTH - RIGHT}" y1="${y(tick)}" y2="${y(tick)}" stroke="#dddddd"/>`,

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { comparePlot } from "../../src/eval-compare/compare-plot.ts";
 import type { Comparison } from "../../src/eval-compare/compare-results.ts";
-import { renderPng } from "../../src/eval-compare/render-png.ts";
-import { textWidth } from "../../src/eval-compare/svg-text.ts";
+import { renderPng } from "../../src/plot/render-png.ts";
+import { textWidth } from "../../src/plot/svg-text.ts";
 import { askPython, newFolder, runCli } from "../support/cli.ts";
 
 // Spawned processes share two cores with everything else.

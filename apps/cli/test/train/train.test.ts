@@ -52,6 +52,7 @@ describe("a whole run", () => {
     expect(metricsOf(run).map((line) => line["step"])).toEqual([0, 1, 2, 3, 4]);
     expect(whole.stdout.match(/^step \d\/5 .*loss .*reward .*right .*calls/gm)).toHaveLength(STEPS);
     expect(readFileSync(join(run, "reward.svg"), "utf8")).toStartWith("<svg ");
+    expect(readFileSync(join(run, "reward.png")).subarray(1, 4).toString()).toBe("PNG");
   });
 
   test("its first update starts from ratio 1: the learner computes the sampler's logprobs", () => {
