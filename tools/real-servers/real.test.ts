@@ -1,13 +1,12 @@
 /** The conformance suite and what only a real server can show. Started by `bun run test:real`, else skipped. */
 import { expect, test } from "bun:test";
+import { mkdtempSync, readdirSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { concatIds, weightVersion } from "../../packages/core/src/index.ts";
 import { embeddedPolicyFolder } from "../../packages/sampler-clients/src/index.ts";
-import {
-  ask,
-  runConformance,
-  sampled,
-} from "../../packages/sampler-clients/test/conformance/conformance.ts";
+import { ask, sampled } from "../../packages/sampler-clients/test/conformance/asked.ts";
+import { runConformance } from "../../packages/sampler-clients/test/conformance/conformance.ts";
 import { openClient, openReal, type RealServerNote } from "./real-subject.ts";
 
 const given = process.env["REAL_SERVER"];
@@ -27,6 +26,41 @@ if (given !== undefined) {
     stopsOnAbort: true,
     holds: isVllm,
     loadsWeights: isVllm,
+  });
+
+  test("a client that is killed stops the server", async () => {
+    await using subject = await openReal(note);
+    const child = Bun.spawn(
+      ["bun", join(import.meta.dir, "sample-for-long.ts"), JSON.stringify(note)],
+      {
+        stdout: "pipe",
+        stderr: "inherit",
+      },
+    );
+    for await (const _ of child.stdout) break;
+    await subject.untilBusy();
+    child.kill("SIGKILL");
+    await child.exited;
+    const killed = performance.now();
+    await subject.untilIdle();
+    console.log(
+      `FIGURE idle ${((performance.now() - killed) / 1000).toFixed(1)} s after its client was killed`,
+    );
+  });
+
+  test("a whole rollout: real tool calls, a ledger that balances, an export that verifies", async () => {
+    const out = mkdtempSync(join(tmpdir(), "interlace-real-"));
+    const words = ["--sampler", note.kind, "--url", note.url, "--tokenizer", embeddedPolicyFolder];
+    const size = ["--problems", "4", "--group-size", "4", "--preset", "embedded", "--out", out];
+    await interlace(["rollout", ...words, ...size]);
+    const [run] = readdirSync(out);
+    const ledger = (await Bun.file(join(out, run!, "step-000000/ledger.json")).json()) as Ledger;
+    const { trajectories, sampled_tokens: tokens } = ledger;
+    expect(trajectories.total).toBe(16);
+    console.log(
+      `FIGURE a rollout of ${trajectories.total} trajectories and ${tokens.total} tokens, verified`,
+    );
+    await interlace(["verify", join(out, run!)]);
   });
 
   test("logprobs are those of a PyTorch forward pass", async () => {
@@ -101,6 +135,23 @@ if (given !== undefined) {
     },
     120_000,
   );
+}
+
+type Ledger = {
+  readonly trajectories: { readonly total: number };
+  readonly sampled_tokens: { readonly total: number };
+};
+
+async function interlace(args: readonly string[]): Promise<void> {
+  const launcher = join(import.meta.dir, "../launch.ts");
+  const child = Bun.spawn(["bun", launcher, ...args], { stdout: "pipe", stderr: "pipe" });
+  const [out, err, code] = await Promise.all([
+    child.stdout.text(),
+    child.stderr.text(),
+    child.exited,
+  ]);
+  if (code !== 0)
+    throw new Error(`interlace ${args.join(" ")} ended with ${code}:\n${out}\n${err}`);
 }
 
 async function torchLogprobs(

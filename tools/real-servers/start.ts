@@ -13,8 +13,8 @@ export type VllmOptions = {
   readonly scaleOut: boolean;
 };
 
-/** Importing vLLM alone takes half a minute on a busy machine. */
-const VLLM_MS = 300_000;
+/** Importing vLLM alone takes half a minute, minutes on a busy machine. */
+const VLLM_MS = 900_000;
 const LLAMACPP_MS = 30_000;
 
 export function startVllm(dir: string, options: VllmOptions): Promise<RealServer> {

@@ -22,7 +22,7 @@ import {
   type FakeOptions,
   type FakeServer,
 } from "../../src/testing/index.ts";
-import { ask } from "./conformance.ts";
+import { ask } from "./asked.ts";
 import { openFake } from "./fake-subject.ts";
 import type { Subject } from "./subject.ts";
 

@@ -2,7 +2,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { concatIds, weightVersion, type LogprobKind } from "@interlace/core";
 import { createFakeSglang, createFakeVllm, type FakeServer } from "../../src/testing/index.ts";
-import { ask, sampled } from "./conformance.ts";
+import { ask, sampled } from "./asked.ts";
 import { openFake } from "./fake-subject.ts";
 import { openOracle } from "./oracle.ts";
 
