@@ -18,8 +18,10 @@ async function main([target, ...rest]: readonly string[]): Promise<number> {
     );
   }
   const isFolder = statSync(join(ROOT, target)).isDirectory();
-  const programs = isFolder ? choose(target, rest[0]) : [target];
-  const args = isFolder ? rest.slice(1) : rest;
+  // `bun run bench --check`: flags without a name are for all of them.
+  const named = isFolder && rest[0] !== undefined && !rest[0].startsWith("-") ? rest[0] : undefined;
+  const programs = isFolder ? choose(target, named) : [target];
+  const args = named === undefined ? rest : rest.slice(1);
   await installWorkspace("all");
   let worst = 0;
   for (const program of programs) {
