@@ -8,12 +8,25 @@ export type Interrupts = Disposable & {
 /** As a shell reports a process that SIGINT ended. */
 const STOPPED_AT_ONCE = 130;
 
-export function listenForInterrupts(onFirst: () => void): Interrupts {
+/** One Ctrl-C or `timeout` arrives several times: each process above this one passes its own on. */
+const SAME_EVENT_MS = 300;
+
+/** `now` in milliseconds and `exit` are this process's own. */
+export function listenForInterrupts(
+  onFirst: () => void,
+  now: () => number = () => performance.now(),
+  exit: (code: number) => void = (code) => process.exit(code),
+): Interrupts {
   const controller = new AbortController();
   let by: string | null = null;
+  let since = 0;
   const listener = (name: NodeJS.Signals): void => {
-    if (by !== null) process.exit(STOPPED_AT_ONCE);
+    if (by !== null) {
+      if (now() - since > SAME_EVENT_MS) exit(STOPPED_AT_ONCE);
+      return;
+    }
     by = name;
+    since = now();
     onFirst();
     controller.abort();
   };
