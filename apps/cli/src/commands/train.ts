@@ -17,6 +17,7 @@ export type TrainFlags = CommonFlags & {
   readonly tokenizer?: string;
   readonly policy?: string;
   readonly learningRate?: string;
+  readonly maxStaleness?: string;
   readonly python?: string;
   readonly require?: string;
   readonly seed?: string;
@@ -41,6 +42,7 @@ export const TRAIN_FLAG_SETTINGS = {
   tokenizer: "sampler.tokenizer",
   policy: "train.policy",
   learningRate: "train.learning_rate",
+  maxStaleness: "train.max_staleness",
   python: "train.python",
   require: "sandbox.require",
   seed: "rollout.seed",
@@ -80,6 +82,7 @@ export const trainCommand = buildCommand<TrainFlags, [], CliContext>({
       tokenizer: text("The model's tokenizer: a folder, or a hub name", "DIR"),
       policy: text("Folder of the policy to train (default: the one in the box)", "DIR"),
       learningRate: text("Adam's rate (default 4e-5; embedded 1.2e-3)", "RATE"),
+      maxStaleness: text("Updates that a trajectory may be behind (default 0 = on-policy)", "N"),
       python: text("Interpreter with the learner's packages (default: one is set up)", "FILE"),
       require: text("Least isolation of the sandbox: none, standard or strict", "LEVEL"),
       seed: text("Seeds everything that is drawn (default 42)", "N"),

@@ -163,6 +163,9 @@ const trainSchema = z.strictObject({
     .describe("interpreter with the learner's packages, null = an environment is made for it"),
   runName: z.string().min(1).nullable().default(null).describe("begins the checkpoints' names"),
   saveEvery: count.default(25).describe("steps between checkpoints, 0 = only the final one"),
+  maxStaleness: count
+    .default(0)
+    .describe("updates that a trajectory may be behind, 0 = on-policy; more overlaps both halves"),
   learningRate: z.number().gt(0).default(4e-5).describe("Adam's rate"),
   beta1: z.number().min(0).lt(1).default(0.9).describe("Adam's first decay"),
   beta2: z.number().min(0).lt(1).default(0.95).describe("Adam's second decay"),

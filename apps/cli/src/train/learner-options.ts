@@ -9,6 +9,7 @@ const LOOP_SETTINGS: ReadonlySet<string> = new Set([
   "python",
   "runName",
   "saveEvery",
+  "maxStaleness",
   "evaluateEvery",
   "heldOut",
 ] satisfies (keyof Config["train"])[]);

@@ -51,22 +51,33 @@ export function startLearner({ python, source }: LearnerCommand): LearnerProcess
     );
   }
 
+  async function exchange(
+    request: Readonly<Record<string, unknown>>,
+    expected: string,
+  ): Promise<LearnerReply> {
+    try {
+      void child.stdin.write(`${JSON.stringify(request)}\n`);
+      await child.stdin.flush();
+    } catch {
+      return gone();
+    }
+    const next = await lines.next();
+    if (next.done === true) return gone();
+    const reply = parseReply(next.value);
+    if (reply.type === expected) return reply;
+    throw workFailed(
+      `The learner could not ${String(request["type"])}: ${String(reply["message"])}`,
+    );
+  }
+
+  // One request at a time: two steps may be under way, and replies carry no names.
+  let last: Promise<unknown> = Promise.resolve();
   return {
     pid: child.pid,
-    async ask(request, expected) {
-      try {
-        void child.stdin.write(`${JSON.stringify(request)}\n`);
-        await child.stdin.flush();
-      } catch {
-        return gone();
-      }
-      const next = await lines.next();
-      if (next.done === true) return gone();
-      const reply = parseReply(next.value);
-      if (reply.type === expected) return reply;
-      throw workFailed(
-        `The learner could not ${String(request["type"])}: ${String(reply["message"])}`,
-      );
+    ask(request, expected) {
+      const reply = last.then(() => exchange(request, expected));
+      last = reply.catch(() => {});
+      return reply;
     },
     async [Symbol.asyncDispose]() {
       await child.stdin.end();

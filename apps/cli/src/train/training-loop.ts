@@ -6,6 +6,7 @@
 import { existsSync } from "node:fs";
 import { weightVersion, type MathExample, type Metrics } from "@interlace/core";
 import { workFailed } from "../person-error.ts";
+import type { ExportedStep } from "../rollout/export-step.ts";
 import type { PreparedRun } from "../rollout/prepare-run.ts";
 import { rollOutStep, type StepResult } from "../rollout/roll-out-step.ts";
 import type { MetricsLine } from "../run-folder/metrics-file.ts";
@@ -42,15 +43,39 @@ export type TrainingEnd =
       readonly result: Exclude<StepResult, { end: "complete" }> | null;
     };
 
+/**
+ * With `max_staleness` s > 0 the next steps are rolled out while this one is learnt from: at most s updates lie
+ * between the weights that a trajectory began with and the update that it is used for. Steps end in order.
+ */
 export async function trainSteps(input: TrainingInput): Promise<TrainingEnd> {
   const { run, folder, checkpoints, interrupts, terminal } = input;
-  const { maxSteps, saveEvery } = run.config.train;
+  const { maxSteps, saveEvery, maxStaleness } = run.config.train;
   const lines: MetricsLine[] = [...input.done];
   await openLearner(input);
-  const giveWeights = createWeightGiver(input);
-  for (let step = lines.length; step < maxSteps; step++) {
-    await giveWeights(step);
-    const result = await rollOutStep({
+  const giver = createWeightGiver(input);
+  await giver.give(lines.length);
+  const underWay: Promise<StepResult>[] = [];
+  let step = lines.length;
+
+  /** The oldest step under way, to its end; what is no complete step ends the training. */
+  async function endOldest(): Promise<TrainingEnd | null> {
+    const result = await underWay.shift();
+    if (result === undefined) return null;
+    if (result.end !== "complete") {
+      // Later steps stay open: their logs hold what was answered.
+      await Promise.allSettled(underWay);
+      return { end: result.end, step: lines.length, lines, result };
+    }
+    lines.push({ step: lines.length, ...result.metrics });
+    input.onStep(lines);
+    return null;
+  }
+
+  for (; step < maxSteps && !interrupts.signal.aborted; step++) {
+    const before = underWay.at(-1);
+    const rolled = Promise.withResolvers<null>();
+    const index = step;
+    const current = rollOutStep({
       run,
       folder,
       step,
@@ -58,14 +83,28 @@ export async function trainSteps(input: TrainingInput): Promise<TrainingEnd> {
       interrupts,
       terminal,
       label: `step ${step + 1}/${maxSteps}`,
-      finish: (files) => learnStep(input, giveWeights, files, step, lines),
+      finish: async (files, exported) => {
+        rolled.resolve(null);
+        if (before !== undefined && (await before).end !== "complete") {
+          throw workFailed(`Step ${index + 1} waits for step ${index}, which is still open`);
+        }
+        return learnStep(input, giver, { files, exported, step: index }, lines);
+      },
     });
-    if (result.end !== "complete") return { end: result.end, step, lines, result };
-    lines.push({ step, ...result.metrics });
-    input.onStep(lines);
-    if (interrupts.signal.aborted)
-      return { end: "interrupted", step: step + 1, lines, result: null };
+    // It is awaited in its turn; until then a failure must not end the process.
+    current.catch(() => {});
+    underWay.push(current);
+    await Promise.race([rolled.promise, current]);
+    while (underWay.length > maxStaleness) {
+      const end = await endOldest();
+      if (end !== null) return end;
+    }
   }
+  while (underWay.length > 0) {
+    const end = await endOldest();
+    if (end !== null) return end;
+  }
+  if (lines.length < maxSteps) return { end: "interrupted", step, lines, result: null };
   const isSaved = saveEvery > 0 && maxSteps % saveEvery === 0;
   if (!isSaved || !existsSync(checkpoints.weights(null))) await saveBoth(input, null, maxSteps);
   return { end: "complete", lines };
@@ -84,48 +123,80 @@ async function openLearner({ run, folder, learner, checkpoints, policy, done }: 
   }
 }
 
-type WeightGiver = (step: number) => Promise<void>;
+type WeightGiver = {
+  /** The sampler gets what the learner has before step `step`; an evaluation may have given it already. */
+  readonly give: (step: number) => Promise<void>;
+  /** The step for which a version was given; undefined = by an earlier process. */
+  readonly stepOf: (version: string) => number | undefined;
+};
 
-/** Every step, before it: the sampler gets what the learner has; an evaluation may have given it already. */
 function createWeightGiver({ run, learner, checkpoints, interrupts }: TrainingInput): WeightGiver {
   const { weights, identity } = run.ports;
   if (weights === null) {
     throw workFailed(`The ${identity.kind} sampler cannot load weights while it runs`);
   }
+  const steps = new Map<string, number>();
   let given: number | null = null;
-  return async (step) => {
-    if (given === step) return;
-    const location = checkpoints.current(step);
-    const { version } = await learner.ask({ type: "export", weights: location }, "exported");
-    await weights.announce(weightVersion(String(version)), location, interrupts.signal);
-    given = step;
-    checkpoints.dropCurrentBefore(step);
+  return {
+    stepOf: (version) => steps.get(version),
+    async give(step) {
+      if (given === step) return;
+      const location = checkpoints.current(step);
+      const { version } = await learner.ask({ type: "export", weights: location }, "exported");
+      const name = String(version);
+      await weights.announce(weightVersion(name), location, interrupts.signal);
+      // An update that was skipped leaves the weights as they were: they are no older for it.
+      steps.set(name, step);
+      given = step;
+      checkpoints.dropCurrentBefore(step);
+    },
   };
 }
 
+type RolledStep = {
+  readonly files: StepFolder;
+  readonly exported: ExportedStep;
+  readonly step: number;
+};
+
 async function learnStep(
   input: TrainingInput,
-  giveWeights: WeightGiver,
-  files: StepFolder,
-  step: number,
+  giver: WeightGiver,
+  { files, exported, step }: RolledStep,
   before: readonly MetricsLine[],
 ): Promise<Metrics> {
-  const { run, learner } = input;
-  const { saveEvery } = run.config.train;
+  const { run, learner, interrupts } = input;
+  const { saveEvery, maxSteps } = run.config.train;
   const reply = await learner.ask({ type: "update", datums: files.datums }, "updated");
   const learnt = reply["metrics"] as Readonly<Record<string, number>>;
   const trainer = Object.entries(learnt).map(
     ([name, value]) => [`trainer/${name}`, value] as const,
   );
-  const scores = await evaluateStep(input, giveWeights, step, before);
+  const scores = await evaluateStep(input, giver, step, before);
   if (saveEvery > 0 && (step + 1) % saveEvery === 0) await saveBoth(input, step + 1, step + 1);
-  return { ...Object.fromEntries(trainer), ...scores };
+  // What is rolled out from here on, also in the middle of a trajectory, comes from the new weights.
+  if (step + 1 < maxSteps && !interrupts.signal.aborted) await giver.give(step + 1);
+  return { ...Object.fromEntries(trainer), ...scores, ...measureStaleness(exported, giver, step) };
+}
+
+/** Updates between the weights that a trajectory began with and this one, over trajectories with a datum. */
+function measureStaleness({ datums }: ExportedStep, giver: WeightGiver, step: number): Metrics {
+  const ages = datums.datums.flatMap(({ member }) => {
+    const version = member.turns[0]?.versions[0]?.version;
+    const given = version === undefined || version === null ? undefined : giver.stepOf(version);
+    return given === undefined ? [] : [Math.max(0, step - given)];
+  });
+  if (ages.length === 0) return {};
+  return {
+    "rollout/staleness_mean": ages.reduce((sum, age) => sum + age, 0) / ages.length,
+    "rollout/staleness_max": Math.max(...ages),
+  };
 }
 
 /** With the new weights, which the next step samples with too; the best are kept. */
 async function evaluateStep(
   input: TrainingInput,
-  giveWeights: WeightGiver,
+  giver: WeightGiver,
   step: number,
   before: readonly MetricsLine[],
 ): Promise<Metrics> {
@@ -133,7 +204,7 @@ async function evaluateStep(
   const { evaluateEvery, maxSteps } = run.config.train;
   const isDue = evaluateEvery > 0 && ((step + 1) % evaluateEvery === 0 || step + 1 === maxSteps);
   if (!isDue || heldOut.length === 0) return {};
-  await giveWeights(step + 1);
+  await giver.give(step + 1);
   const score = await evaluatePolicy(run, heldOut, interrupts.signal);
   if (score === null) return {};
   const best = Math.max(-Infinity, ...before.map((line) => line["eval/reward"] ?? -Infinity));

@@ -149,6 +149,19 @@ async function lineOfLog(out: string, lines: number, child: Bun.Subprocess): Pro
   while (child.exitCode === null && count() < before + lines) await Bun.sleep(5);
 }
 
+test("with max_staleness 1 both halves overlap, steps end in order and no datum is older than that", async () => {
+  const flags = [...FLAGS, "--max-staleness", "1", "--out", "stale"];
+  const { code, stderr } = await runCli(["train", ...flags], cwd);
+  expect([code, stderr]).toEqual([0, expect.any(String)]);
+  const stale = onlyRun(join(cwd, "stale"));
+  expect(metricsOf(stale).map((line) => line["step"])).toEqual([0, 1, 2, 3, 4]);
+  const ages = metricsOf(stale).flatMap((line) => line["rollout/staleness_max"] ?? []);
+  expect(Math.max(...ages)).toBeLessThanOrEqual(1);
+  expect(Math.max(...ages)).toBe(1);
+  expect(metricsOf(run).flatMap((line) => line["rollout/staleness_max"] ?? [])).not.toContain(1);
+  expect((await runCli(["verify", stale], cwd)).code).toBe(0);
+});
+
 afterAll(() => {
   // A learner's process must never outlive its engine.
   const left = Bun.spawnSync(["pgrep", "-f", `interlace_learner.*${cwd}`]);
