@@ -60,12 +60,13 @@ export function replyText(reply: Reply): string {
 export function openHttp(options: HttpOptions): Http {
   const url = options.url.replace(/\/+$/, "");
   const tls = tlsInit(options.tls);
+  const common = { ...JSON_HEADERS, ...options.headers };
   async function send(call: Call, signal: AbortSignal): Promise<Reply | Trouble> {
     using linked = linkSignal(signal, call.limitMs);
     try {
       const response = await fetch(url + call.path, {
         method: call.method,
-        headers: { ...JSON_HEADERS, ...options.headers, ...call.headers },
+        headers: call.headers === undefined ? common : { ...common, ...call.headers },
         body: call.body ?? null,
         signal: linked.signal,
         redirect: "manual",
@@ -101,14 +102,20 @@ function tlsInit(tls: TlsOptions | undefined): { tls?: BunFetchRequestInit["tls"
   };
 }
 
+/** Headers are read when asked for: of most answers only the bytes are. */
 function toReply(response: Response, bytes: Uint8Array): Reply {
-  const type = response.headers.get("content-type") ?? "";
+  const { status, headers } = response;
   return {
     ok: true,
-    status: response.status,
-    contentType: (type.split(";")[0] ?? "").trim().toLowerCase(),
-    afterMs: readRetryAfter(response.headers),
-    header: (name) => response.headers.get(name),
+    status,
+    get contentType() {
+      const type = headers.get("content-type") ?? "";
+      return (type.split(";")[0] ?? "").trim().toLowerCase();
+    },
+    get afterMs() {
+      return readRetryAfter(headers);
+    },
+    header: (name) => headers.get(name),
     bytes,
   };
 }

@@ -13,10 +13,34 @@ export function promptJson(prompt: Tokens): string {
     if (segment.ids.length === 0) continue;
     let text = texts.get(segment);
     if (text === undefined) {
-      text = segment.ids.join(",");
+      text = joinIds(segment.ids);
       texts.set(segment, text);
     }
     all = all === "" ? text : `${all},${text}`;
   }
   return all;
+}
+
+/** Eleven characters hold any int32, a twelfth the comma. */
+const LONGEST = 12;
+const latin1 = new TextDecoder("latin1");
+let scratch = new Uint8Array(LONGEST * 4096);
+
+/** `ids.join(",")`, several times faster: digits are written as bytes, from the last to the first. */
+export function joinIds(ids: Int32Array): string {
+  if (scratch.length < LONGEST * ids.length) scratch = new Uint8Array(LONGEST * ids.length * 2);
+  const bytes = scratch;
+  let at = bytes.length;
+  for (let i = ids.length - 1; i >= 0; i -= 1) {
+    let rest = ids[i] as number;
+    // A foreign id is refused before anything is sent; here it only must not be written wrongly.
+    if (rest < 0) return ids.join(",");
+    if (at < bytes.length) bytes[--at] = 44;
+    do {
+      const tens = Math.trunc(rest / 10);
+      bytes[--at] = 48 + rest - tens * 10;
+      rest = tens;
+    } while (rest > 0);
+  }
+  return latin1.decode(bytes.subarray(at));
 }

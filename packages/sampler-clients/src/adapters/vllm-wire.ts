@@ -4,6 +4,7 @@
  * entries), `/v1/completions` with `return_token_ids`.
  */
 import type { SampleRequest } from "@interlace/core";
+import type { Reply } from "../http.ts";
 import { promptJson } from "../prompt-json.ts";
 import {
   fields,
@@ -15,6 +16,9 @@ import {
   type RawSample,
   type RawSpan,
 } from "../raw-sample.ts";
+import { readJson } from "../read-json.ts";
+import type { Trouble } from "../trouble.ts";
+import { cutAnswer, type CutEntries } from "./vllm-cut.ts";
 
 /** Every field is sent: `/v1/completions` fills the others from the model's generation_config. */
 function samplingFields(request: SampleRequest): Record<string, unknown> {
@@ -57,18 +61,45 @@ function joinBody(head: object, name: string, request: SampleRequest, tail: obje
   return `${before},"${name}":[${promptJson(request.prompt)}],${JSON.stringify(tail).slice(1)}`;
 }
 
-/** A text = the answer has no choices at all. */
-export function parseGenerate(body: unknown): readonly RawSample[] | string {
-  return parseChoices(body, "token_ids and logprobs.content", (choice) => {
+/** A text = the answer has no choices at all. `cut`: entries that were taken out of it before. */
+export function parseGenerate(
+  body: unknown,
+  cut: readonly CutEntries[] | null = null,
+): readonly RawSample[] | string {
+  return parseChoices(body, "token_ids and logprobs.content", (choice, place) => {
     const content = list(fields(choice["logprobs"])["content"]);
-    return content === null
-      ? null
-      : {
-          logprobs: content.map((entry) => fields(entry)["logprob"]),
-          entryIds: content.map(entryId),
-          text: null,
-        };
+    if (content === null) return null;
+    const row = cut?.[place];
+    if (row !== undefined) return { logprobs: row.logprobs, entryIds: row.ids, text: null };
+    return {
+      logprobs: content.map((entry) => fields(entry)["logprob"]),
+      entryIds: content.map(entryId),
+      text: null,
+    };
   });
+}
+
+/** The same from the bytes: the fast way where the answer is as vLLM 0.32 writes it, else the plain one. */
+export function readGenerate(reply: Reply, what: string): readonly RawSample[] | string | Trouble {
+  const cut = reply.status === 200 ? cutAnswer(reply.bytes) : null;
+  const rest = cut === null ? null : tryParse(cut.rest);
+  if (cut !== null && rest !== null && choicesOf(rest) === cut.contents.length) {
+    return parseGenerate(rest, cut.contents);
+  }
+  const json = readJson(reply, what);
+  return json.ok ? parseGenerate(json.value) : json;
+}
+
+function tryParse(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return null;
+  }
+}
+
+function choicesOf(body: unknown): number {
+  return list(fields(body)["choices"])?.length ?? 0;
 }
 
 export function parseCompletions(body: unknown): readonly RawSample[] | string {
@@ -87,16 +118,24 @@ export function parseCompletions(body: unknown): readonly RawSample[] | string {
   });
 }
 
+export function readCompletions(
+  reply: Reply,
+  what: string,
+): readonly RawSample[] | string | Trouble {
+  const json = readJson(reply, what);
+  return json.ok ? parseCompletions(json.value) : json;
+}
+
 type Entries = {
-  readonly logprobs: readonly unknown[];
-  readonly entryIds: readonly unknown[] | null;
+  readonly logprobs: ArrayLike<unknown>;
+  readonly entryIds: ArrayLike<unknown> | null;
   readonly text: string | null;
 };
 
 function parseChoices(
   body: unknown,
   wanted: string,
-  readEntries: (choice: Readonly<Record<string, unknown>>) => Entries | null,
+  readEntries: (choice: Readonly<Record<string, unknown>>, place: number) => Entries | null,
 ): readonly RawSample[] | string {
   const answer = fields(body);
   const choices = list(answer["choices"]);
@@ -109,7 +148,7 @@ function parseChoices(
     const ended = readFinish(choice["finish_reason"]);
     if (ended.failure !== null) return rawFailure(index, ended.failure.cause, ended.failure.detail);
     const ids = list(choice["token_ids"]);
-    const entries = readEntries(choice);
+    const entries = readEntries(choice, place);
     if (ids === null || entries === null) {
       return rawFailure(index, "incomplete", `Expected ${wanted}, the choice lacks them`);
     }

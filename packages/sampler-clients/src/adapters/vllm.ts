@@ -12,7 +12,7 @@ import { trouble, type Trouble } from "../trouble.ts";
 import { chooseModel } from "./choose-model.ts";
 import { updateVllm } from "./vllm-weights.ts";
 import { postTokenize } from "./post-tokenize.ts";
-import { completionsBody, generateBody, parseCompletions, parseGenerate } from "./vllm-wire.ts";
+import { completionsBody, generateBody, readCompletions, readGenerate } from "./vllm-wire.ts";
 
 const GENERATE = "/inference/v1/generate";
 const COMPLETIONS = "/v1/completions";
@@ -54,9 +54,9 @@ export async function connectVllm(
   ): Promise<readonly RawSample[] | Trouble> {
     const body = (generate ? generateBody : completionsBody)(request, wireId, name);
     const path = endpoint.ok ? endpoint.path : COMPLETIONS;
-    const json = await sendJson(http, { method: "POST", path, body, limitMs: null }, abort);
-    if (!json.ok) return json;
-    const raws = (generate ? parseGenerate : parseCompletions)(json.value);
+    const reply = await http.send({ method: "POST", path, body, limitMs: null }, abort);
+    if (!reply.ok) return reply;
+    const raws = (generate ? readGenerate : readCompletions)(reply, `POST ${http.url}${path}`);
     return typeof raws === "string" ? trouble("incomplete", raws) : raws;
   }
   return {
