@@ -10,6 +10,7 @@ import type { ExecRequest, ExecResult, Failure, Sandbox } from "@interlace/core"
 import type { Backend, Job } from "./backend.ts";
 import { createBubblewrapBackend } from "./backends/bubblewrap.ts";
 import { createProcessBackend } from "./backends/process.ts";
+import { createRemoteBackend } from "./backends/remote.ts";
 import { createReplayBackend } from "./backends/replay.ts";
 import { createZygoteBackend } from "./backends/zygote/zygote.ts";
 import { lacking, type Require } from "./isolation.ts";
@@ -55,7 +56,7 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Owned
       const queuedSeconds = (performance.now() - asked) / 1000;
       try {
         const answer = await attempt({ id, code, stdin, limits, autoPrint }, signal);
-        const whole = answer.ok ? { ...answer, usage: { ...answer.usage, queuedSeconds } } : answer;
+        const whole = answer.ok ? withQueue(answer, queuedSeconds) : answer;
         totals = count(totals, whole);
         return whole;
       } finally {
@@ -76,6 +77,12 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Owned
   };
 }
 
+/** Here, and before that perhaps at a remote service. */
+function withQueue(result: ExecResult, seconds: number): ExecResult {
+  const { usage } = result;
+  return { ...result, usage: { ...usage, queuedSeconds: usage.queuedSeconds + seconds } };
+}
+
 async function createBackend(options: SandboxOptions): Promise<Backend> {
   if (options.backend === undefined || options.backend === "auto") return createBest(options);
   switch (options.backend) {
@@ -87,6 +94,8 @@ async function createBackend(options: SandboxOptions): Promise<Backend> {
     }
     case "process":
       return createProcessBackend(await findPython(options.python));
+    case "remote":
+      return createRemoteBackend(options);
     case "replay":
       return createReplayBackend(options.recorded);
   }

@@ -16,8 +16,11 @@ export type Ending = {
 const TIME_IS_UP = 152;
 /** The kernel's clock for limits and the one it reports at the end differ by some ticks. */
 const COUNTED = 0.5;
+/** Of a signal with two names the first is the usual one: SIGABRT, not SIGIOT. */
 const NAMES: ReadonlyMap<number, string> = new Map(
-  Object.entries(constants.signals).map(([name, number]) => [number, name]),
+  Object.entries(constants.signals)
+    .toReversed()
+    .map(([name, number]) => [number, name]),
 );
 
 export function signalName(number: number): string {

@@ -1,4 +1,5 @@
 import type { ExecLimits, ExecResult, Failure } from "@interlace/core";
+import type { RemoteOptions } from "./backends/remote.ts";
 import type { Level } from "./backends/zygote/levels.ts";
 import type { Require } from "./isolation.ts";
 
@@ -35,6 +36,7 @@ export type SandboxOptions =
   | (ZygoteOptions & { readonly backend: "zygote" })
   | (LocalOptions & { readonly backend: "bubblewrap" })
   | (LocalOptions & { readonly backend: "process" })
+  | (CommonOptions & RemoteOptions & { readonly backend: "remote" })
   | (CommonOptions & {
       readonly backend: "replay";
       /** Results (and failures) by call id. */

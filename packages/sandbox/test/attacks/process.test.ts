@@ -1,7 +1,8 @@
 import { createSandbox } from "../../src/index.ts";
 import { testPython } from "../conformance/differential.ts";
+import { prepareSubject } from "../conformance/harness.ts";
 import { attackFile } from "./attack-file.ts";
 
 const { path: python, libraries } = await testPython();
 const make = (options = {}) => createSandbox({ backend: "process", python, ...options });
-await attackFile({ name: "process", make, python, libraries });
+await attackFile(await prepareSubject({ name: "process", make, python, libraries }));

@@ -1,7 +1,8 @@
 import { createSandbox } from "../../src/index.ts";
 import { conformanceSuite } from "../conformance/conformance.ts";
 import { plainUserPython } from "../conformance/differential.ts";
+import { prepareSubject } from "../conformance/harness.ts";
 
 const { path: python, libraries } = await plainUserPython();
 const make = (options = {}) => createSandbox({ backend: "bubblewrap", python, ...options });
-conformanceSuite({ name: "bubblewrap", make, python, libraries });
+conformanceSuite(await prepareSubject({ name: "bubblewrap", make, python, libraries }));

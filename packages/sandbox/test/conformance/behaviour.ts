@@ -61,6 +61,24 @@ export function behaviourSuite(subject: Subject): void {
       expect(result).toMatchObject({ status: "killed", exitCode: null, signal: "SIGSEGV" });
     });
 
+    // Process 1 of a namespace is deaf to what it would die of by default: pinned, not hidden.
+    test.each([
+      ["SIGTERM", "SIGTERM", { status: "ok", signal: null }],
+      ["SIGKILL", "SIGKILL", { status: "ok", signal: null }],
+      ["SIGABRT", "SIGABRT", { status: "ok", signal: null }],
+    ] as const)("%s to itself", async (name, signal, deaf) => {
+      const code = `import os, signal\nos.kill(os.getpid(), signal.${name})`;
+      const dead = { status: "killed", exitCode: null, signal };
+      const expected = subject.isFirstProcess === true ? deaf : dead;
+      expect(await exec(sandbox, code)).toMatchObject(expected);
+    });
+
+    test("os.abort ends it", async () => {
+      const signal = subject.isFirstProcess === true ? "SIGSEGV" : "SIGABRT";
+      const result = await exec(sandbox, "import os; os.abort()");
+      expect(result).toMatchObject({ status: "killed", signal });
+    });
+
     test("stdin is empty unless given", async () => {
       const code = "import sys; print(repr(sys.stdin.read()))";
       expect((await exec(sandbox, code)).stdout.head).toBe("''\n");

@@ -1,11 +1,13 @@
-import type { ExecRequest, ExecResult } from "@interlace/core";
-import type { LocalOptions, OwnedSandbox } from "../../src/index.ts";
+import type { ExecRequest, ExecResult, Isolation } from "@interlace/core";
+import type { IsolationLine, LocalOptions, OwnedSandbox } from "../../src/index.ts";
 
 /** One implementation under test: what the suites of this folder need to know of it. */
 export type Subject = {
   readonly name: string;
   /** A new sandbox, with these options where they apply; disposed of by the suite. */
   readonly make: (options?: Partial<LocalOptions>) => Promise<OwnedSandbox>;
+  /** What it claims: suites skip, visibly, what it does not. */
+  readonly isolation: Isolation;
   /** The interpreter it uses, for the oracle. */
   readonly python: string;
   /** Whether that interpreter has numpy and sympy. */
@@ -18,6 +20,17 @@ export type Subject = {
   /** Calls have no shared memory of their own, so processes cannot share locks and queues. */
   readonly hasNoSharedMemory?: boolean;
 };
+
+/** Fills in the claims by making one and asking it. */
+export async function prepareSubject(subject: Omit<Subject, "isolation">): Promise<Subject> {
+  await using sandbox = await subject.make();
+  return { ...subject, isolation: sandbox.isolation() };
+}
+
+export function claims(subject: Subject, line: IsolationLine | undefined): boolean {
+  if (line === undefined) return true;
+  return subject.isolation.lines.some((each) => each.name === line && each.holds);
+}
 
 export const NEVER: AbortSignal = new AbortController().signal;
 

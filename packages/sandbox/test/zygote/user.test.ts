@@ -1,8 +1,11 @@
 import { createSandbox } from "../../src/index.ts";
 import { conformanceSuite } from "../conformance/conformance.ts";
 import { plainUserPython } from "../conformance/differential.ts";
+import { prepareSubject } from "../conformance/harness.ts";
 
 const { path: python, libraries } = await plainUserPython();
 const make = (options = {}) =>
   createSandbox({ backend: "zygote", level: "user", runAs: 1234, python, ...options });
-conformanceSuite({ name: "zygote as user", make, python, libraries, isFirstProcess: true });
+conformanceSuite(
+  await prepareSubject({ name: "zygote as user", make, python, libraries, isFirstProcess: true }),
+);

@@ -71,7 +71,10 @@ async function openPoolAt(level: Level, options: PoolOptions): Promise<Pool> {
   const slots = options.concurrency + spare;
   const { memoryBytes } = options;
   await using made = new AsyncDisposableStack();
-  const folder = made.adopt(await mkdtemp(join(tmpdir(), "interlace-zygote-")), removeFolder);
+  const folder = made.adopt(
+    await mkdtemp(join(tmpdir(), `interlace-zygote-${process.pid}-`)),
+    removeFolder,
+  );
   // Root's calls have ids of their own: they may pass through to their folders, and list nothing.
   await chmod(folder, 0o711);
   await mkdir(join(folder, "private"), { mode: 0o700 });

@@ -117,10 +117,10 @@ export async function startTemplate(python: Python, config: TemplateConfig): Pro
     ended,
     command: (bytes) => void send(bytes),
     report(worker) {
-      if (gone) return Promise.reject(new Error("The template has ended"));
       const waiting = Promise.withResolvers<Report>();
       waiting.promise.catch(() => {}); // told to whoever awaits it; nobody may, of an idle worker
-      awaited.set(worker, waiting);
+      if (gone) waiting.reject(new Error("The template has ended"));
+      else awaited.set(worker, waiting);
       return waiting.promise;
     },
     [Symbol.asyncDispose]: end,
