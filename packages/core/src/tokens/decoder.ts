@@ -104,9 +104,23 @@ export function createDecoder(entries: Entries, skip: ReadonlySet<number>): Toke
     };
   };
 
+  /** Where every id stands for whole characters, which is nearly always; null = a stream must look at it. */
+  const decodeWholePieces = (ids: ArrayLike<number>): string | null => {
+    let out = "";
+    for (let i = 0; i < ids.length; i++) {
+      const id = ids[i] as number;
+      const piece = pieces[id] ?? pieceOf(id);
+      if (typeof piece !== "string") return null;
+      out += piece;
+    }
+    return out;
+  };
+
   return {
     stream,
     decode(ids) {
+      const whole = form.kind === "byte_level" ? decodeWholePieces(ids) : null;
+      if (whole !== null) return whole;
       const one = stream();
       return one.push(ids) + one.end();
     },
