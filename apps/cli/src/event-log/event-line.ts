@@ -160,7 +160,15 @@ function streamToJson({ head, tail, omittedBytes, totalBytes }: Captured): unkno
   return { head, tail, omitted_bytes: omittedBytes, total_bytes: totalBytes };
 }
 
-/** Every machine that Bun runs on is little-endian. */
+let words = new Int32Array(4096);
+
+/**
+ * Every machine that Bun runs on is little-endian. Through a copy, as asking a small array for its buffer moves it to
+ * memory of its own, for as long as it lives.
+ */
 function toBase64(values: Int32Array | Float32Array): string {
-  return new Uint8Array(values.buffer, values.byteOffset, values.byteLength).toBase64();
+  if (words.length < values.length) words = new Int32Array(2 * values.length);
+  const { buffer } = words;
+  (values instanceof Int32Array ? words : new Float32Array(buffer)).set(values);
+  return new Uint8Array(buffer, 0, values.byteLength).toBase64();
 }
