@@ -79,6 +79,7 @@ function groupRows(
   schema: Schema,
 ): RecordBatch {
   const members = rows.map(({ member }) => member);
+  const protocol = decodeOnce(options.protocol);
   return makeRecordBatch(schema, rows.length, {
     ...identityColumns(rows, context),
     reward: doubleColumn(rows.map(({ score }) => score?.reward)),
@@ -101,7 +102,7 @@ function groupRows(
     messages: nestedListColumn(
       rows.map(({ group, member }): readonly MessageRow[] => [
         ...options.firstMessages(group.problem),
-        ...messagesOf(options.protocol, member),
+        ...messagesOf(protocol, member),
       ]),
       messageColumn,
     ),
@@ -121,7 +122,7 @@ function groupRows(
       rows.map(({ group, member }) =>
         member.turns.map((turn, index) => ({
           turn,
-          text: turnText(options.protocol, member, index),
+          text: turnText(protocol, member, index),
           time: options.timeOf?.(group.question, member.index, index) ?? null,
         })),
       ),
@@ -134,6 +135,21 @@ function groupRows(
     grade: gradeColumn(members.map(({ phase }) => phase.grade)),
     failure: failureColumn(members.map(({ failure }) => failure)),
   });
+}
+
+/** A turn's text stands in two columns. */
+function decodeOnce(protocol: Protocol): Protocol {
+  const texts = new Map<Int32Array, string>();
+  return {
+    ...protocol,
+    decodeTurn(ids) {
+      const known = texts.get(ids);
+      if (known !== undefined) return known;
+      const text = protocol.decodeTurn(ids);
+      texts.set(ids, text);
+      return text;
+    },
+  };
 }
 
 function spansOf({ segments }: Tokens): readonly SpanRow[] {
