@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { append, NO_TOKENS, sampledSegment, segment, tokensOf } from "@interlace/core";
-import { promptJson } from "../src/prompt-json.ts";
+import fc from "fast-check";
+import { joinIds, promptJson } from "../src/prompt-json.ts";
 
 test("segments are joined in order, empty ones leave no comma", () => {
   const first = append(NO_TOKENS, segment("context", Int32Array.of(1, 300)));
@@ -18,4 +19,16 @@ test("siblings share the text of their prompt and nothing else", () => {
   const a = append(prompt, segment("observed", Int32Array.of(3)));
   const b = append(prompt, segment("observed", Int32Array.of(4)));
   expect([promptJson(a), promptJson(b)]).toEqual(["1,2,3", "1,2,4"]);
+});
+
+test("any int32 is written as `join` writes it, also past the first piece of memory", () => {
+  fc.assert(
+    fc.property(fc.int32Array({ maxLength: 40 }), (ids) => {
+      expect(joinIds(ids)).toBe(ids.join(","));
+    }),
+  );
+  const long = Int32Array.from({ length: 50_000 }, (_, i) => (i * 43_033) % 2_147_483_647);
+  expect(joinIds(long)).toBe(long.join(","));
+  expect(joinIds(Int32Array.of(0, 2_147_483_647))).toBe("0,2147483647");
+  expect(joinIds(long.subarray(3, 5))).toBe(long.subarray(3, 5).join(","));
 });
