@@ -36,7 +36,7 @@ export const GROUP_SIZE = 8;
 /** Four tool calls and an answer. */
 export const TURNS = 5;
 /** Trajectories of the batch that warms up, at step 0; measured batches are steps 1, 2, …. */
-export const WARM_UP = 64;
+export const WARM_UP = 512;
 
 export function rolloutConfig(shape: ShapeName): RolloutConfig {
   const { sampled } = SHAPES[shape];
