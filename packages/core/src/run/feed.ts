@@ -9,9 +9,9 @@ export type Problems = AsyncIterable<MathExample> | Iterable<MathExample>;
 export async function feed(
   driver: Driver,
   problems: Problems,
-  options: { readonly limit: number; readonly bell: Bell; readonly signal: AbortSignal },
+  options: { readonly mayOpen: () => boolean; readonly bell: Bell; readonly signal: AbortSignal },
 ): Promise<void> {
-  const { limit, bell, signal } = options;
+  const { mayOpen, bell, signal } = options;
   const source = iterate(problems);
   const aborted = Promise.withResolvers<null>();
   const onAbort = () => aborted.resolve(null);
@@ -19,7 +19,7 @@ export async function feed(
   try {
     while (!signal.aborted) {
       const rung = bell.heard();
-      if (driver.held() >= limit) {
+      if (!mayOpen()) {
         driver.setOpened(true);
         await rung; // an abort rings too
         continue;

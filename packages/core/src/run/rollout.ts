@@ -23,6 +23,8 @@ export type RolloutOptions = {
   readonly signal?: AbortSignal;
   /** Groups held at once, live or not yet taken; bounds memory when `problems` is endless. Default: no bound. */
   readonly maxOpenGroups?: number;
+  /** false = no further problem now; asked again whenever a group was taken. Default: always. */
+  readonly mayOpen?: () => boolean;
   /** `question_index` of the i-th problem, each its own: seeds and keys follow it. Default: i. */
   readonly questionIndex?: (position: number) => number;
   /** Ids that the sampler may return lie in `[0, vocabSize)`: the model's rows. Default: the protocol's. */
@@ -74,7 +76,8 @@ export async function* rollout(
   let isFed = false;
   let feedFailure: { readonly error: unknown } | null = null;
   const limit = options.maxOpenGroups ?? Number.POSITIVE_INFINITY;
-  const feeding = feed(driver, problems, { limit, bell, signal: stop.signal })
+  const mayOpen = () => driver.held() < limit && (options.mayOpen?.() ?? true);
+  const feeding = feed(driver, problems, { mayOpen, bell, signal: stop.signal })
     .catch((error: unknown) => {
       feedFailure = { error };
     })
@@ -90,6 +93,7 @@ export async function* rollout(
         bell.ring(); // there is room for the next problem
         await ports.log?.flush();
         yield* groups;
+        bell.ring(); // whoever took them may now want more
         continue;
       }
       const failure = driver.broken() ?? feedFailure;

@@ -9,11 +9,10 @@ import type { Event } from "../ports/event-log.ts";
 import { scoreGrade } from "../reward/score.ts";
 import { isGraded, type Group } from "../rollout/group.ts";
 import type { Plan } from "../rollout/plan.ts";
-import { createBell } from "./bell.ts";
 import type { Ports } from "./issue.ts";
 import { rollout, type RolloutOptions } from "./rollout.ts";
 
-export type SelectOptions = Omit<RolloutOptions, "maxOpenGroups" | "questionIndex"> & {
+export type SelectOptions = Omit<RolloutOptions, "maxOpenGroups" | "mayOpen" | "questionIndex"> & {
   /** Groups with a signal that make a batch, ≥ 1. */
   readonly groups: number;
   /** Problems rolled out at most to find them, carried ones included. Default 3 × groups: a refill always ends. */
@@ -55,25 +54,17 @@ export async function selectGroups(
   const dropped = new Map<string, Group[]>();
   const opened: MathExample[] = [];
   const events = new Map<number, Event[]>();
-  const bell = createBell();
   const stop = new AbortController();
   const complete = new Set<number>();
 
   async function* supply(): AsyncGenerator<MathExample> {
-    const source = iterate(carried, problems);
-    while (opened.length < bound && !stop.signal.aborted) {
-      const rung = bell.heard();
-      const live = opened.length - complete.size;
-      if (kept.length + live >= wanted + oversample) {
-        await rung;
-        continue;
-      }
-      const next = await source.next();
-      if (next.done === true) return;
-      opened.push(next.value);
-      yield next.value;
+    for await (const next of iterate(carried, problems)) {
+      opened.push(next);
+      yield next;
+      if (opened.length >= bound) return;
     }
   }
+  const mayOpen = (): boolean => kept.length + opened.length - complete.size < wanted + oversample;
 
   // What this batch's own log holds comes first: it holds what was carried, and how that went on.
   const past = [
@@ -85,6 +76,7 @@ export async function selectGroups(
   const stream = rollout(plan, supply(), ports, {
     ...options,
     past,
+    mayOpen,
     signal: AbortSignal.any(signals),
     onEvent: (event) => {
       remember(events, event);
@@ -98,7 +90,6 @@ export async function selectGroups(
     if (reason === null) kept.push(group);
     else dropped.set(reason, [...(dropped.get(reason) ?? []), group]);
     if (kept.length === wanted) stop.abort();
-    bell.ring();
   }
   return {
     end: endOf(kept.length === wanted, options.signal?.aborted === true),

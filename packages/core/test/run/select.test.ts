@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { selectGroups, type Event, type MathExample } from "../../src/index.ts";
+import { rounds, selectGroups, type Event, type MathExample } from "../../src/index.ts";
 import { problem, scriptedPorts, toyPlan, type World } from "../support/scripted-world.ts";
 
 const plan = toyPlan({ groupSize: 2 });
@@ -24,6 +24,14 @@ describe("dynamic sampling", () => {
         ?.map((g) => g.question)
         .toSorted(),
     ).toEqual([0, 1, 3, 4, 6, 7]);
+  });
+
+  test("in rounds too: a refill waits for no further problem", async () => {
+    const { ports } = scriptedPorts({ say: everyThird });
+    const options = { groups: 3, maxProblems: 20, schedule: rounds };
+    const result = await selectGroups(plan, endless(), ports, options);
+    expect(result.groups.map((g) => g.question)).toEqual([2, 5, 8]);
+    expect(result.opened).toBe(9);
   });
 
   test("a refill that finds nothing ends at its bound, and says so", async () => {
