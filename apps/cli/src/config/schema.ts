@@ -2,7 +2,7 @@
  * Every setting of the commands, in sections: limits, defaults and help texts in one place.
  * A section belongs to the component that reads it; this file composes them.
  */
-import { rolloutConfigSchema, SHUFFLES } from "@interlace/core";
+import { ESTIMATOR_NAMES, rolloutConfigSchema, SHAPINGS, SHUFFLES } from "@interlace/core";
 import { SAMPLER_KINDS, samplerOptionsSchema } from "@interlace/sampler-clients";
 import { z } from "zod";
 import { evalSchema } from "./eval-schema.ts";
@@ -135,6 +135,39 @@ const gradingSchema = z.strictObject({
   workers: positive.nullable().default(null).describe("Math-Verify processes, null = by cores"),
 });
 
+const rewardSchema = z.strictObject({
+  shaping: z
+    .enum(SHAPINGS)
+    .default("off")
+    .describe("the ReTool recipes' reward for wrong answers, by cap and by what they count"),
+  overlongMaxTokens: positive
+    .nullable()
+    .default(null)
+    .describe("sampled tokens at which DAPO's soft punishment is −1, null = off"),
+  overlongBufferTokens: positive
+    .default(512)
+    .describe("tokens before overlong_max_tokens in which the punishment grows"),
+});
+
+const advantageSchema = z.strictObject({
+  estimator: z
+    .enum(ESTIMATOR_NAMES)
+    .default("group_centred")
+    .describe("how a group's rewards become advantages"),
+  k: positive.default(4).describe("k of pass_at_k"),
+});
+
+const dynamicSamplingSchema = z.strictObject({
+  enabled: z
+    .boolean()
+    .default(false)
+    .describe("set groups without a signal aside and roll out further problems in their place"),
+  maxProblems: positive
+    .nullable()
+    .default(null)
+    .describe("problems rolled out at most for one batch, null = 3 × data.questions_per_batch"),
+});
+
 const learnerSchema = z.strictObject({
   maxContextTokens: positive
     .nullable()
@@ -200,6 +233,9 @@ export const configSchema = z.strictObject({
   sampler: samplerSchema,
   sandbox: sandboxSchema,
   grading: gradingSchema,
+  reward: rewardSchema,
+  advantage: advantageSchema,
+  dynamicSampling: dynamicSamplingSchema,
   learner: learnerSchema,
   eval: evalSchema,
   train: trainSchema,

@@ -2,13 +2,15 @@
  * In: a run folder, and settings to change. Out: everything that its steps need to be stepped again from their
  * logs: configuration, language, problems. Opens no server and no sandbox.
  */
-import { batchAt, type MathExample, type Plan } from "@interlace/core";
+import type { Event, MathExample, Plan } from "@interlace/core";
 import type { ConfigSources } from "../config/resolve.ts";
 import type { Config } from "../config/schema.ts";
 import { readEventLog, type RecordedLog } from "../event-log/read-event-log.ts";
 import { openLanguage, type Language } from "../rollout/open-language.ts";
 import { openProblems } from "../rollout/open-problems.ts";
 import { openTokenizer, type TokenizerSource } from "../rollout/open-tokenizer.ts";
+import { PROBLEMS_MET, stepProblems } from "../rollout/step-problems.ts";
+import { readMetrics } from "../run-folder/metrics-file.ts";
 import { settleConfig } from "../rollout/settle-config.ts";
 import type { FoundRun } from "../run-folder/find-run.ts";
 import { stepFolderOf } from "../run-folder/run-folder.ts";
@@ -59,7 +61,11 @@ export type RecordedStep = {
   readonly log: RecordedLog;
 };
 
-export type Recording = { readonly step: (index: number) => Promise<RecordedStep> };
+export type Recording = {
+  readonly step: (index: number) => Promise<RecordedStep>;
+  /** Where a step's log lies, whether it is there or not. */
+  readonly logOf: (index: number) => string;
+};
 
 /** Throws a PersonError when the data file is not the one that the run saw. */
 export async function openRecording(
@@ -74,12 +80,24 @@ export async function openRecording(
       `${data.source} has changed since the run was started (SHA-256 ${recorded?.slice(0, 12)}, now ${data.hash.slice(0, 12)})`,
     );
   }
+  const metrics = readMetrics(run.folder.metrics).lines;
+  /** Dynamic sampling met as many as the step's line says; of an open step, those that were answered. */
+  const problemsOf = (index: number, events: readonly Event[]): readonly MathExample[] => {
+    const { first, at } = stepProblems(data.problems, config, metrics, index);
+    if (!config.dynamicSampling.enabled) return first;
+    const last = events.reduce((most, { key }) => Math.max(most, key.question), 0);
+    const count = metrics[index]?.[PROBLEMS_MET] ?? last + 1;
+    return Array.from({ length: count }, (_, question) => at(question));
+  };
+  const logOf = (index: number): string => stepFolderOf(run.folder, index).events;
   return {
+    logOf,
     async step(index) {
+      const log = await readEventLog(logOf(index));
       return {
         plan: { config: config.rollout, protocol: language.protocol, step: index },
-        problems: batchAt(data.problems, index, config.data.questionsPerBatch),
-        log: await readEventLog(stepFolderOf(run.folder, index).events),
+        problems: problemsOf(index, log.events),
+        log,
       };
     },
   };

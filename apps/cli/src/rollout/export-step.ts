@@ -24,6 +24,7 @@ import type { Config } from "../config/schema.ts";
 import type { AnswerTimes } from "../event-log/file-event-log.ts";
 import { answerName } from "../event-log/log-line.ts";
 import { messageOf, workFailed } from "../person-error.ts";
+import { stepOptions } from "./step-options.ts";
 import type { StepFolder } from "../run-folder/run-folder.ts";
 
 export type ExportInput = {
@@ -43,11 +44,8 @@ export type ExportedStep = {
 
 export async function exportStep(folder: StepFolder, input: ExportInput): Promise<ExportedStep> {
   const { config, groups, context, times } = input;
-  const { learner, rollout } = config;
-  const step = prepareStep(groups, {
-    maxContextTokens: context.facts.maxContextTokens,
-    packing: { maxItems: learner.maxItems, maxPaddedTokens: learner.maxPaddedTokens },
-  });
+  const { rollout } = config;
+  const step = prepareStep(groups, stepOptions(config, context.facts.maxContextTokens));
   const ledger = buildLedger(step, {
     asked: groups.length * rollout.groupSize,
     retries: input.retries,

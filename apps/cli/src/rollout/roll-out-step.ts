@@ -5,8 +5,6 @@
 import { mkdir } from "node:fs/promises";
 import { existsSync } from "node:fs";
 import {
-  batchAt,
-  collect,
   isGraded,
   SCHEDULES,
   type Batch,
@@ -19,14 +17,16 @@ import { answerName } from "../event-log/log-line.ts";
 import { readEventLog } from "../event-log/read-event-log.ts";
 import { findFailedAnswers } from "../event-log/retry-failed.ts";
 import { messageOf, workFailed } from "../person-error.ts";
-import { appendMetrics } from "../run-folder/metrics-file.ts";
+import { appendMetrics, readMetrics } from "../run-folder/metrics-file.ts";
 import { stepFolderOf, type RunFolder, type StepFolder } from "../run-folder/run-folder.ts";
 import { formatPlural } from "../terminal/format.ts";
 import { startProgress } from "../terminal/progress.ts";
 import type { Interrupts } from "../terminal/interrupts.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { exportStep, type ExportedStep } from "./export-step.ts";
+import { collectStep } from "./collect-step.ts";
 import type { PreparedRun } from "./prepare-run.ts";
+import { PROBLEMS_MET, stepProblems } from "./step-problems.ts";
 
 export type StepInput = {
   readonly run: PreparedRun;
@@ -55,9 +55,10 @@ export async function rollOutStep(input: StepInput): Promise<StepResult> {
   const { config, ports, language } = run;
   const began = performance.now();
   const files = stepFolderOf(folder, step);
-  const problems = batchAt(run.data.problems, step, config.data.questionsPerBatch);
+  const before = readMetrics(folder.metrics).lines;
+  const problems = stepProblems(run.data.problems, config, before, step);
   const plan: Plan = { config: config.rollout, protocol: language.protocol, step };
-  const asked = problems.length * config.rollout.groupSize;
+  let asked = problems.first.length * config.rollout.groupSize;
   await using opened = await openStepLog(input, files);
   const { log, past } = opened;
   const retriesBefore = ports.retries();
@@ -68,8 +69,9 @@ export async function rollOutStep(input: StepInput): Promise<StepResult> {
     performance.now.bind(performance),
     { liveOnly: input.label !== undefined },
   );
-  const batch = await collect(
+  const batch = await collectStep(
     plan,
+    config,
     problems,
     { ...ports, log },
     {
@@ -84,6 +86,10 @@ export async function rollOutStep(input: StepInput): Promise<StepResult> {
         if (isGraded(member)) progress.settled(member);
       },
       onWarning: (message) => terminal.note(`interlace: ${message}`),
+      onExpected: (trajectories) => {
+        asked = trajectories;
+        progress.expect(trajectories);
+      },
     },
   );
   progress.end();
@@ -92,6 +98,12 @@ export async function rollOutStep(input: StepInput): Promise<StepResult> {
     if (by !== null) log.mark({ type: "interrupted", reason: by });
     await log.sync();
     return { end: batch.end, batch, asked };
+  }
+  if (batch.missing > 0) {
+    terminal.note(
+      `interlace: step ${step}: ${formatPlural(batch.missing, "group")} with a signal not found in ` +
+        `${formatPlural(batch.groups.length, "problem")}, all that dynamic_sampling.max_problems allows; the batch is smaller`,
+    );
   }
   if (!opened.isClosed) log.mark({ type: "closed" });
   await log.sync();
@@ -111,7 +123,8 @@ export async function rollOutStep(input: StepInput): Promise<StepResult> {
   });
   const more = (await input.finish?.(files, exported)) ?? {};
   const seconds = (performance.now() - began) / 1000;
-  const metrics = { ...exported.metrics, ...more, "time/step_seconds": seconds };
+  const met = { [PROBLEMS_MET]: batch.groups.length };
+  const metrics = { ...exported.metrics, ...met, ...more, "time/step_seconds": seconds };
   appendMetrics(folder.metrics, { step, ...metrics });
   return { end: "complete", files, seconds, times: log.times, ...exported, metrics };
 }
@@ -145,6 +158,11 @@ async function openStepLog(
   } as const;
   const now = (): number => performance.timeOrigin + performance.now();
   if (!existsSync(files.events)) {
+    if (existsSync(files.path)) {
+      terminal.note(
+        `step ${step}: there is no ${files.events}: nothing of it is recorded, it is rolled out from its beginning`,
+      );
+    }
     await makeFolder(files.path);
     const log = openFileEventLog(files.events, { from: null, now });
     log.mark(opened);

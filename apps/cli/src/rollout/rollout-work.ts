@@ -1,4 +1,5 @@
 /** The work of `interlace rollout`, from flags to an exit code. */
+import { rmSync } from "node:fs";
 import type { CliContext } from "../app.ts";
 import type { RolloutFlags } from "../commands/rollout.ts";
 import { listSettings, printConfig } from "../config/print.ts";
@@ -79,7 +80,13 @@ async function prepareUninterrupted<T>(interrupts: Interrupts, work: () => Promi
 async function startFolder(run: PreparedRun, stack: AsyncDisposableStack): Promise<RunFolder> {
   const { folder, lock } = createRun(run.config.run.out, run.record.run_id);
   stack.use(lock);
-  await writeRunRecord(folder, run.record);
+  try {
+    await writeRunRecord(folder, run.record);
+  } catch (error) {
+    // Without a record it is no run: nobody could go on with it.
+    rmSync(folder.path, { recursive: true, force: true });
+    throw error;
+  }
   return folder;
 }
 

@@ -5,7 +5,7 @@ import type { Config } from "../config/schema.ts";
 import type { Language } from "./open-language.ts";
 
 export function runFacts(
-  { rollout, learner }: Config,
+  { rollout, learner, advantage }: Config,
   language: Language,
   sampler: Pick<SamplerIdentity, "logprobKind" | "vocabSize">,
   configHash: string,
@@ -23,7 +23,7 @@ export function runFacts(
     seed: rollout.seed,
     seedScheme: rollout.seedScheme,
     configHash,
-    advantageEstimator: "group_centred",
+    advantageEstimator: advantage.estimator,
     systemPromptHash: language.hashes.systemPrompt,
     toolHash: language.hashes.tool,
     chatTemplateHash: language.hashes.chatTemplate,

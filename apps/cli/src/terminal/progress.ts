@@ -8,6 +8,8 @@ import type { Terminal } from "./terminal.ts";
 
 export type Progress = {
   settled(member: GradedMember): void;
+  /** So many are expected now. */
+  expect(total: number): void;
   /** Ends the line; plain output keeps what it said. */
   end(): void;
 };
@@ -16,11 +18,12 @@ export type Progress = {
 export function startProgress(
   terminal: Terminal,
   label: string,
-  total: number,
+  expected: number,
   now: () => number,
   options: { readonly liveOnly?: boolean } = {},
 ): Progress {
   const began = now();
+  let total = expected;
   let settled = 0;
   let scored = 0;
   let correct = 0;
@@ -64,6 +67,9 @@ export function startProgress(
       if (reached === tenths) return;
       tenths = reached;
       terminal.note(line());
+    },
+    expect(next) {
+      total = next;
     },
     end() {
       if (terminal.isLive) terminal.clearLive();

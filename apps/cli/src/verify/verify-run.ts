@@ -9,10 +9,7 @@ import {
   checkMessages,
   checkStep,
   checkTexts,
-  createEstimator,
-  ESTIMATOR_NAMES,
   ledgerFromJson,
-  type EstimatorName,
   type Group,
   type Ledger,
   type Metrics,
@@ -22,6 +19,7 @@ import { readTrajectories, type TrajectoryRow } from "@interlace/train-bridge";
 import type { Config } from "../config/schema.ts";
 import { messageOf } from "../person-error.ts";
 import type { Language } from "../rollout/open-language.ts";
+import { stepOptions } from "../rollout/step-options.ts";
 import { listSteps, type FoundRun } from "../run-folder/find-run.ts";
 import { readMetrics } from "../run-folder/metrics-file.ts";
 import { stepFolderOf, type StepFolder } from "../run-folder/run-folder.ts";
@@ -66,7 +64,7 @@ async function verifyStep(
   const rows = readRows(files.trajectories, names.trajectories, out);
   if (datums === null || rows === null) return;
   const { metadata } = datums;
-  const { learner, rollout } = checks.config;
+  const { rollout } = checks.config;
   const groups = checkStep(
     { trajectories: rows, datums: datums.rows, metrics, ledger },
     {
@@ -74,11 +72,7 @@ async function verifyStep(
       vocabSize: metadata.vocabSize,
       maxTrajectoryTokens: rollout.maxTrajectoryTokens,
       names,
-      datums: {
-        maxContextTokens: metadata.maxContextTokens,
-        packing: { maxItems: learner.maxItems, maxPaddedTokens: learner.maxPaddedTokens },
-        ...estimatorOf(metadata.advantageEstimator),
-      },
+      datums: stepOptions(checks.config, metadata.maxContextTokens),
     },
     out,
   );
@@ -113,12 +107,6 @@ function checkGroupTexts(
       out,
     );
   }
-}
-
-/** One of another name was made elsewhere: its rows are checked against their own group statistics only. */
-function estimatorOf(name: string): { estimate?: ReturnType<typeof createEstimator> } {
-  const isKnown = (ESTIMATOR_NAMES as readonly string[]).includes(name);
-  return isKnown ? { estimate: createEstimator(name as EstimatorName) } : {};
 }
 
 function readRows(path: string, name: string, out: Reporter): readonly TrajectoryRow[] | null {

@@ -1,0 +1,89 @@
+/**
+ * All groups of a step. In: a plan, problems, ports. Out: complete groups, or why the step stays open. With dynamic
+ * sampling problems follow until enough groups have a signal or the bound is reached; which ones does not depend on
+ * what ends first, so a step that goes on, or is replayed, meets the same.
+ */
+import {
+  collect,
+  selectGroups,
+  type Batch,
+  type CollectOptions,
+  type Group,
+  type MathExample,
+  type Member,
+  type Plan,
+  type Ports,
+} from "@interlace/core";
+import type { Config } from "../config/schema.ts";
+import { hasSignal } from "./step-options.ts";
+import type { StepProblems } from "./step-problems.ts";
+
+export type CollectedStep = Batch & {
+  /** Groups with a signal that are missing to a whole batch; 0 without dynamic sampling. */
+  readonly missing: number;
+};
+
+export type CollectStepOptions = CollectOptions & {
+  /** Another problem was opened, so many trajectories are expected in all. */
+  readonly onExpected?: (trajectories: number) => void;
+};
+
+export async function collectStep(
+  plan: Plan,
+  config: Config,
+  problems: StepProblems,
+  ports: Ports,
+  options: CollectStepOptions,
+): Promise<CollectedStep> {
+  if (config.dynamicSampling.enabled) return selectStep(plan, config, problems, ports, options);
+  return { ...(await collect(plan, problems.first, ports, options)), missing: 0 };
+}
+
+async function selectStep(
+  plan: Plan,
+  config: Config,
+  problems: StepProblems,
+  ports: Ports,
+  options: CollectStepOptions,
+): Promise<CollectedStep> {
+  const wanted = config.data.questionsPerBatch;
+  const bound = config.dynamicSampling.maxProblems ?? 3 * wanted;
+  const { groupSize } = plan.config;
+  const failures = new Map<string, number>();
+  const stop = new AbortController();
+  let lost = 0;
+  let opened = 0;
+  function* supply(): Generator<MathExample> {
+    for (;;) {
+      yield problems.at(opened++);
+      options.onExpected?.(Math.max(wanted, opened) * groupSize);
+    }
+  }
+  const isLost = (): boolean =>
+    lost > (options.maxFailedFraction ?? 0.5) * Math.max(wanted, opened) * groupSize;
+  const onSettled = (group: Group, member: Member): void => {
+    if (member.failure !== null) {
+      const name = `${member.failure.boundary}:${member.failure.cause}`;
+      failures.set(name, (failures.get(name) ?? 0) + 1);
+      lost += 1;
+      if (isLost()) stop.abort();
+    }
+    options.onSettled?.(group, member);
+  };
+  const signals = options.signal === undefined ? [] : [options.signal];
+  const signalled = hasSignal(config);
+  const selection = await selectGroups(plan, supply(), ports, {
+    ...options,
+    groups: wanted,
+    maxProblems: bound,
+    dropReason: (group) => (signalled(group) ? null : "no_signal"),
+    onSettled,
+    signal: AbortSignal.any([stop.signal, ...signals]),
+  });
+  const dropped = [...selection.dropped.values()].flat();
+  const groups = [...selection.groups, ...dropped].toSorted((a, b) => a.question - b.question);
+  const missing = wanted - selection.groups.length;
+  if (stop.signal.aborted) return { end: "failed", groups, failures, missing };
+  const end = selection.end === "interrupted" ? "interrupted" : "complete";
+  return { end, groups, failures, missing };
+}
