@@ -45,11 +45,12 @@ export function scoreShaped(
   shaping: Shaping,
   overlong: OverlongLimits | null = null,
 ): (member: GradedMember) => Score | null {
-  return ({ phase, turns, codeCalls }) => {
-    const score = scoreGrade(phase.grade);
+  return (member) => {
+    const score = scoreGrade(member.phase.grade);
     if (score === null) return null;
-    const reward = shapeReward(score, { assistantTurns: turns.length, codeCalls }, shaping);
-    const sampled = turns.reduce((sum, turn) => sum + turn.length, 0);
+    const activity = { assistantTurns: member.turns.length, codeCalls: member.codeCalls };
+    const reward = shapeReward(score, activity, shaping);
+    const sampled = member.turns.reduce((sum, turn) => sum + turn.length, 0);
     const penalty = overlong === null ? 0 : overlongPenalty(sampled, overlong);
     return { ...score, reward: reward + penalty };
   };
