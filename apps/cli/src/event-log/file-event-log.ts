@@ -5,6 +5,7 @@
  */
 import {
   closeSync,
+  fstatSync,
   fsync,
   ftruncateSync,
   openSync,
@@ -17,6 +18,8 @@ import type { Command, Event, EventLog } from "@interlace/core";
 import { messageOf, workFailed } from "../person-error.ts";
 import { eventToJson } from "./event-line.ts";
 import { answerName, answerNameOf, LOG_VERSION, type Mark } from "./log-line.ts";
+
+const NEWLINE = 0x0a;
 
 /** Characters that wait to be written; past it, `append` writes itself. */
 const BUFFER_LIMIT = 1 << 20;
@@ -63,12 +66,14 @@ export function openFileEventLog(path: string, options: FileEventLogOptions): Fi
     const bytes = Buffer.from(pending.join(""), "utf8");
     pending = [];
     pendingLength = 0;
+    let at = 0;
     try {
-      for (let at = 0; at < bytes.length;) at += writeSync(fd, bytes, at);
+      while (at < bytes.length) at += writeSync(fd, bytes, at);
       written += bytes.length;
     } catch (error) {
       broken = cannotWrite(path, error);
-      takeBack(fd, written);
+      // Lines that are whole count; what follows them is taken back.
+      takeBack(fd, written + bytes.lastIndexOf(NEWLINE, at - 1) + 1);
     }
   }
 
@@ -97,9 +102,10 @@ export function openFileEventLog(path: string, options: FileEventLogOptions): Fi
       starts.set(answerNameOf(command), now());
     },
     append(event: Event) {
-      const ended = now();
       const name = answerName(event);
-      const started = starts.get(name) ?? ended;
+      const started = starts.get(name) ?? now();
+      // A clock that was set back must not make an answer older than its question.
+      const ended = Math.max(started, now());
       starts.delete(name);
       times.set(name, { started, ended });
       write(eventToJson(event), ended, started);
@@ -110,6 +116,7 @@ export function openFileEventLog(path: string, options: FileEventLogOptions): Fi
     flush,
     async sync() {
       await flush();
+      if (fstatSync(fd).nlink === 0) throw wasDeleted(path);
       try {
         await syncFile(fd);
       } catch (error) {
@@ -142,6 +149,12 @@ function openForAppend(path: string, bytes: number | null): number {
   } catch (error) {
     throw cannotWrite(path, error);
   }
+}
+
+function wasDeleted(path: string): Error {
+  return workFailed(
+    `${path} was deleted while it was written, and its answers with it; nothing is exported from what is not recorded: resume rolls the step out again`,
+  );
 }
 
 function cannotWrite(path: PathLike, error: unknown): Error {

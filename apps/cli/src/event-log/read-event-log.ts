@@ -2,11 +2,11 @@
  * In: a log file. Out: its events in order, their clock times, and how far the file is whole.
  * One torn last line – a write that a crash cut – is left out; any other damage is refused with file and line.
  */
-import { open } from "node:fs/promises";
+import { open, type FileHandle } from "node:fs/promises";
 import type { Event } from "@interlace/core";
-import { messageOf, workFailed } from "../person-error.ts";
+import { messageOf, PersonError, workFailed } from "../person-error.ts";
 import type { AnswerTimes } from "./file-event-log.ts";
-import { answerName, parseLogLine, type LogLine, type Mark } from "./log-line.ts";
+import { answerName, LOG_VERSION, parseLogLine, type LogLine, type Mark } from "./log-line.ts";
 
 export type RecordedLog = {
   /** What counts: without the answers that a retry dropped. */
@@ -56,14 +56,25 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
 function parseAt(path: string, index: number, content: Uint8Array): LogLine {
   let line: LogLine;
   try {
-    line = parseLogLine(JSON.parse(utf8.decode(content)));
+    const json = JSON.parse(utf8.decode(content)) as unknown;
+    refuseNewer(path, json);
+    line = parseLogLine(json);
   } catch (error) {
+    if (error instanceof PersonError) throw error;
     throw damaged(path, index + 1, describe(error), error);
   }
   if (line.seq !== index) {
     throw damaged(path, index + 1, `expected seq ${index}, seen ${line.seq}: lines are missing`);
   }
   return line;
+}
+
+function refuseNewer(path: string, json: unknown): void {
+  const v = (json as { readonly v?: unknown } | null)?.v;
+  if (typeof v !== "number" || v <= LOG_VERSION) return;
+  throw workFailed(
+    `${path} has format ${v}, this version reads ${LOG_VERSION}: use the Interlace that wrote it (versions in run.json)`,
+  );
 }
 
 function describe(error: unknown): string {
@@ -85,7 +96,7 @@ type RawLine = { readonly content: Uint8Array; readonly isWhole: boolean };
 
 /** Split on `\n` only: texts may hold every other line break that Unicode has. */
 async function* splitLines(path: string): AsyncGenerator<RawLine> {
-  const file = await open(path, "r");
+  const file = await openLog(path);
   try {
     let parts: Uint8Array[] = [];
     for (;;) {
@@ -104,6 +115,14 @@ async function* splitLines(path: string): AsyncGenerator<RawLine> {
     if (parts.length > 0) yield { content: joinParts(parts), isWhole: false };
   } finally {
     await file.close();
+  }
+}
+
+async function openLog(path: string): Promise<FileHandle> {
+  try {
+    return await open(path, "r");
+  } catch (error) {
+    throw workFailed(`Cannot read ${path}: ${messageOf(error)}; restore the file`, error);
   }
 }
 

@@ -16,7 +16,13 @@ export type MetricsLine = { readonly step: number } & Metrics;
 /** Lines that are whole; a torn last one is cut off, its step is written again. Throws on any other damage. */
 export function recoverMetrics(path: string): readonly MetricsLine[] {
   const { lines, wholeBytes, bytes } = readMetrics(path);
-  if (wholeBytes < bytes) truncateSync(path, wholeBytes);
+  if (wholeBytes < bytes) {
+    try {
+      truncateSync(path, wholeBytes);
+    } catch (error) {
+      throw workFailed(`Cannot write ${path}: ${messageOf(error)}`, error);
+    }
+  }
   return lines;
 }
 

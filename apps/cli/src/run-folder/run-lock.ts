@@ -23,11 +23,11 @@ export function lockRun(folder: string): Disposable {
       error,
     );
   }
-  writeFileSync(ownerPath, `process ${process.pid} on ${hostname()}\n`);
+  writeOwner(ownerPath);
   return {
     [Symbol.dispose]() {
       // The lock file stays: removing it could hand two processes two locks of one name.
-      rmSync(ownerPath, { force: true });
+      removeOwner(ownerPath);
       database.close();
     },
   };
@@ -43,6 +43,23 @@ function openDatabase(path: string): Database {
 
 function cannotLock(path: string, error: unknown): Error {
   return workFailed(`Cannot lock ${path}: ${messageOf(error)}`, error);
+}
+
+/** A full disk or a read-only folder is told by what has to be written, not by a name for people. */
+function writeOwner(path: string): void {
+  try {
+    writeFileSync(path, `process ${process.pid} on ${hostname()}\n`);
+  } catch {
+    // The lock holds without it.
+  }
+}
+
+function removeOwner(path: string): void {
+  try {
+    rmSync(path, { force: true });
+  } catch {
+    // A folder that has become read-only keeps it; the next owner writes its own.
+  }
 }
 
 function readOwner(path: string): string {

@@ -6,7 +6,7 @@ import type { Isolation, SamplerIdentity } from "@interlace/core";
 import { writeAtomic } from "@interlace/train-bridge";
 import { z } from "zod";
 import { toSnake } from "../config/names.ts";
-import { messageOf, workFailed, wrongUse } from "../person-error.ts";
+import { messageOf, PersonError, workFailed, wrongUse } from "../person-error.ts";
 import type { RunFolder } from "./run-folder.ts";
 
 export const RUN_RECORD_VERSION = 1;
@@ -56,11 +56,31 @@ export async function readRunRecord(path: string): Promise<RunRecord> {
     throw wrongUse(`Cannot read ${path}: ${messageOf(error)}; name a run folder`, error);
   }
   try {
-    return runRecordSchema.parse(JSON.parse(text));
+    const json = JSON.parse(text) as unknown;
+    refuseNewer(path, json);
+    return runRecordSchema.parse(json);
   } catch (error) {
-    const reason = error instanceof z.ZodError ? z.prettifyError(error) : messageOf(error);
+    if (error instanceof PersonError) throw error;
+    const reason = error instanceof z.ZodError ? describeIssue(error) : messageOf(error);
     throw wrongUse(`${path} is no record of a run that this version reads: ${reason}`, error);
   }
+}
+
+/** A record of a later version is not damaged: who wrote it can read it. */
+function refuseNewer(path: string, json: unknown): void {
+  const { v, versions } = (json ?? {}) as { v?: unknown; versions?: { interlace?: unknown } };
+  if (typeof v !== "number" || v <= RUN_RECORD_VERSION) return;
+  const writer = versions?.interlace;
+  const name = typeof writer === "string" ? `Interlace ${writer}` : "a newer Interlace";
+  throw wrongUse(
+    `${path} has format ${v}, this version reads ${RUN_RECORD_VERSION}: use ${name}, which wrote it`,
+  );
+}
+
+function describeIssue({ issues }: z.ZodError): string {
+  const [first] = issues;
+  const more = issues.length > 1 ? `, and ${issues.length - 1} more` : "";
+  return `${first?.path.join(".") || "the file"}: ${first?.message ?? "cannot be read"}${more}`;
 }
 
 export function samplerToJson(identity: SamplerIdentity): RunRecord["sampler"] {

@@ -1,4 +1,5 @@
 /** The event log, stepped again, against the groups that the Arrow file holds. In: a recording. Out: findings. */
+import { existsSync } from "node:fs";
 import { SCHEDULES, type Group, type Reporter } from "@interlace/core";
 import { messageOf } from "../person-error.ts";
 import type { Recording } from "../replay/open-recording.ts";
@@ -12,6 +13,10 @@ export async function checkEventLog(
   out: Reporter,
 ): Promise<void> {
   const where = `step-${String(step).padStart(6, "0")}/events.jsonl`;
+  if (!existsSync(recording.logOf(step))) {
+    out.skip("event_log", `needs ${where}, which is not there`);
+    return;
+  }
   try {
     const { plan, problems, log } = await recording.step(step);
     const options = { vocabSize, schedule: SCHEDULES.continuous };

@@ -29,7 +29,8 @@ function describeRule(rule: Rule, report: Report, terminal: Terminal): string | 
     return `${terminal.paint("FAIL", "red", "bold")}  ${name} ${formatPlural(failed, "finding")}: ${RULES[rule]}`;
   }
   if (checked !== undefined) {
-    return `${terminal.paint("ok", "green")}    ${name} ${formatCount(checked).padStart(12)} checked: ${RULES[rule]}`;
+    const partly = skipped === undefined ? "" : `; not everywhere: ${skipped}`;
+    return `${terminal.paint("ok", "green")}    ${name} ${formatCount(checked).padStart(12)} checked: ${RULES[rule]}${partly}`;
   }
   if (skipped === undefined) return null;
   return `${terminal.paint("–", "yellow")}     ${name} not checked: ${skipped}`;

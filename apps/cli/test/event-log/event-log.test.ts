@@ -115,8 +115,13 @@ describe("what is read", () => {
     ["no JSON", (all: string[]) => all.with(3, "{oops}"), /line 4 is damaged/],
     ["a missing line", (all: string[]) => all.toSpliced(2, 1), /line 3 .* expected seq 2, seen 3/],
     [
-      "another version",
+      "a newer version",
       (all: string[]) => all.with(1, (all[1] ?? "").replace('"v":1', '"v":2')),
+      / has format 2, this version reads 1: /,
+    ],
+    [
+      "no version",
+      (all: string[]) => all.with(1, (all[1] ?? "").replace('"v":1', '"v":0')),
       /line 2 is damaged: v: /,
     ],
     [
@@ -134,7 +139,7 @@ describe("what is read", () => {
       (all: string[]) => all.with(3, (all[2] ?? "").replace('"seq":2', '"seq":3')),
       /line 4 is damaged: a second answer executed 0\/3\/1\/1/,
     ],
-  ])("%s is refused with file and line", async (_, damage, message) => {
+  ])("%s is refused with its file", async (_, damage, message) => {
     await writeAll();
     writeFileSync(path, damage(lines()).join("\n"));
     const error: unknown = await readEventLog(path).catch((reason: unknown) => reason);

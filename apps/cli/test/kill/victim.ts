@@ -7,6 +7,7 @@
  * begins, and `asked` for each.
  */
 import { openSync, writeSync } from "node:fs";
+import { runCommand } from "../../src/commands/run-command.ts";
 import { rolloutWork } from "../../src/rollout/rollout-work.ts";
 import { processTerminal } from "../../src/terminal/terminal.ts";
 import { scriptedPorts } from "../support/scripted-ports.ts";
@@ -45,8 +46,15 @@ if (import.meta.main) {
           problems: String(life.problems),
           groupSize: String(life.groupSize),
         }
-      : { resume: life.resume };
-  process.exitCode = await rolloutWork({ terminal: processTerminal(), env: {} }, flags, {
-    openPorts: ports,
-  });
+      : { resume: life.resume, steps: String(life.steps) };
+  const terminal = processTerminal();
+  const context = {
+    process,
+    terminal,
+    env: {},
+    setExitCode: (code: 0 | 1 | 2) => {
+      process.exitCode = code;
+    },
+  };
+  await runCommand(context, {}, () => rolloutWork(context, flags, { openPorts: ports }));
 }
