@@ -24,8 +24,8 @@ START, KILL = 1, 2
 # A new connection says which worker it belongs to and which of its two it is.
 HELLO = struct.Struct("<BI")
 OUT, ERR = 1, 2
-# Worker, exit code or -1, signal or 0, reason, CPU seconds, wall seconds, peak bytes.
-REPORT = struct.Struct("<IiiiddQ")
+# Worker, exit code or -1, signal or 0, reason, CPU seconds, peak bytes.
+REPORT = struct.Struct("<IiiidQ")
 NOT_KILLED, TIMEOUT, OUT_OF_MEMORY, ASKED = 0, 1, 2, 3
 # From "your time is up" to SIGKILL: for what is printed but not yet written.
 GRACE_SECONDS = 0.2
@@ -36,7 +36,6 @@ class Worker:
     number: int
     pid: int
     slot: int
-    started: float | None = None
     reason: int = NOT_KILLED
 
 
@@ -120,9 +119,8 @@ class Template:
             if known is None:
                 continue  # ended on its own meanwhile; its report is on the way
             if command == START:
-                known.started = time.monotonic()
                 self.groups.allow(known.slot, memory)
-                due = known.started + value / 1000
+                due = time.monotonic() + value / 1000
                 heapq.heappush(self.deadlines, (due, number, signal.SIGXCPU))
                 heapq.heappush(self.deadlines, (due + GRACE_SECONDS, number, signal.SIGKILL))
             elif command == KILL:
@@ -167,11 +165,10 @@ class Template:
         if self.groups.ran_out_of_memory(ended.slot) and killed and not ended.reason:
             ended.reason = OUT_OF_MEMORY
         self.free.append(ended.slot)
-        wall = 0.0 if ended.started is None else time.monotonic() - ended.started
         cpu = usage.ru_utime + usage.ru_stime
         exit_code, by_signal = (code, 0) if code >= 0 else (-1, -code)
         numbers = (ended.number, exit_code, by_signal, ended.reason)
-        os.write(1, REPORT.pack(*numbers, cpu, wall, usage.ru_maxrss * 1024))
+        os.write(1, REPORT.pack(*numbers, cpu, usage.ru_maxrss * 1024))
         self._fork_waiting()
 
     def _end(self) -> None:

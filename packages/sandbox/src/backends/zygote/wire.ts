@@ -11,7 +11,7 @@ export const FINE = 1;
 const START = 1;
 const KILL = 2;
 const AUTO_PRINT = 1;
-export const REPORT_SIZE = 40;
+export const REPORT_SIZE = 32;
 
 /** What the template says of a worker that ended. */
 export type Report = {
@@ -21,8 +21,6 @@ export type Report = {
   readonly signal: number | null;
   readonly reason: "none" | "timeout" | "out_of_memory" | "asked";
   readonly cpuSeconds: number;
-  /** From the start command; 0 when it was never started. */
-  readonly wallSeconds: number;
   readonly peakMemoryBytes: number;
 };
 
@@ -82,8 +80,7 @@ export function decodeReport(bytes: Uint8Array): Report {
     signal: signal === 0 ? null : signal,
     reason: REASONS[view.getInt32(12, true)] ?? "none",
     cpuSeconds: view.getFloat64(16, true),
-    wallSeconds: view.getFloat64(24, true),
-    peakMemoryBytes: Number(view.getBigUint64(32, true)),
+    peakMemoryBytes: Number(view.getBigUint64(24, true)),
   };
 }
 
