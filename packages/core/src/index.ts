@@ -50,6 +50,7 @@ export type { DecodeStream, TokenDecoder } from "./tokens/decoder.ts";
 export type { Splice, TextPiece } from "./tokens/text-encoder.ts";
 export type { TokenizerFiles } from "./tokens/tokenizer-json.ts";
 export { loadTokenizer, type Tokenizer } from "./tokens/tokenizer.ts";
+export { isLogprob, LOGPROB_CEILING, LOGPROB_FLOOR, LOGPROB_RANGE } from "./tokens/logprob.ts";
 export { fail, type Failure } from "./ports/failure.ts";
 export { formatKey, type Key } from "./ports/key.ts";
 export {
@@ -128,6 +129,9 @@ export { ANSWER_WINDOW, extractBoxed } from "./reward/boxed.ts";
 export type { Judge, Verdict } from "./reward/judge.ts";
 export { compareNatively, nativeJudge } from "./reward/native.ts";
 export { aimeIntegerJudge } from "./reward/aime-integer.ts";
+export { exactJudge } from "./reward/exact.ts";
+export { choiceJudge } from "./reward/choice.ts";
+export { numericJudge, type Tolerance } from "./reward/numeric.ts";
 export { boxedGrader } from "./reward/boxed-grader.ts";
 export { scoreGrade, type Score } from "./reward/score.ts";
 export { overlongPenalty, type OverlongLimits } from "./reward/overlong.ts";

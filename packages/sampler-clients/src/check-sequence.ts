@@ -5,6 +5,7 @@
  */
 import {
   concatIds,
+  isLogprob,
   type Failure,
   type LogprobKind,
   type SampleRequest,
@@ -149,10 +150,6 @@ function checkEntries(raw: RawSequence, ids: Int32Array): string | null {
   return null;
 }
 
-/** Rounding may lift a certain token a little above 0. */
-const ABOVE_ZERO = 1e-4;
-/** Servers write −9999 (and less) for "there is none". */
-const MISSING = -9999;
 /** From this many tokens on, nothing but zeros was filled in and not computed. */
 const ZERO_RUN = 8;
 
@@ -161,7 +158,7 @@ function readLogprobs(raw: ArrayLike<unknown>, kind: LogprobKind): Float32Array 
   let zeros = 0;
   for (let i = 0; i < raw.length; i += 1) {
     const logprob = raw[i];
-    if (typeof logprob !== "number" || !(logprob <= ABOVE_ZERO) || logprob <= MISSING) {
+    if (typeof logprob !== "number" || !isLogprob(logprob)) {
       const hint =
         typeof logprob === "number" && logprob > 0 ? "; does the server send logits instead?" : "";
       return `Expected a logprob in (−9999, 0], got ${show(logprob)} at place ${i}${hint}`;

@@ -3,6 +3,7 @@
  * A projection, computed when wanted; it refuses to know rewards, groups and packing (datum.md §1).
  */
 import type { Member } from "../rollout/group.ts";
+import { isLogprob, LOGPROB_RANGE } from "../tokens/logprob.ts";
 
 /** The five per-token arrays of a datum, equally long: position t predicts token t + 1 of the trajectory. */
 export type DatumArrays = {
@@ -33,9 +34,6 @@ export const NO_DATUM_REASONS = [
   "over_max_context_tokens",
 ] as const;
 export type NoDatumReason = (typeof NO_DATUM_REASONS)[number];
-
-/** Small excess over 0 that rounding on a server may leave in a logprob. */
-const LOGPROB_TOLERANCE = 1e-4;
 
 /** N − 1: tokens of the datum. Tokens joined after the last turn are no part of it. */
 export function datumLength(member: Member): number {
@@ -191,11 +189,8 @@ export function projectDatum(
 function checkLogprobs(logprobs: Float32Array, where: string): void {
   for (let i = 0; i < logprobs.length; i++) {
     const value = logprobs[i] ?? NaN;
-    // Written so that NaN fails it.
-    if (!(value <= LOGPROB_TOLERANCE && value > -Infinity)) {
-      throw new RangeError(
-        `${where}: expected logprobs finite and ≤ 0, got ${value} at position ${i}`,
-      );
+    if (!isLogprob(value)) {
+      throw new RangeError(`${where}: expected ${LOGPROB_RANGE}, got ${value} at position ${i}`);
     }
   }
 }

@@ -71,22 +71,24 @@ function packingMetrics({ datums, microBatches }: StepDatums): Metrics {
 }
 
 /** Over the tool calls of this step, joined or not; a call of a broken sandbox is an error without a run time. */
+/** Over runs that ended in a result of the code: a broken sandbox and a cancelled run say nothing of it. */
 function sandboxMetrics({ trajectories }: StepDatums): Metrics {
-  const calls = trajectories.flatMap(({ member }) => member.toolCalls);
-  const seconds = calls.flatMap(({ result }) => (result.ok ? [result.usage.wallSeconds] : []));
+  const runs = trajectories
+    .flatMap(({ member }) => member.toolCalls)
+    .flatMap(({ result }) => (result.ok && result.status !== "cancelled" ? [result] : []));
   const count = (kind: Outcome): number =>
-    calls.filter(({ result }) => (result.ok ? OUTCOMES[result.status] : "error") === kind).length;
+    runs.filter(({ status }) => OUTCOMES[status] === kind).length;
   return {
-    "sandbox/success_rate": ratio(count("success"), calls.length),
-    "sandbox/error_rate": ratio(count("error"), calls.length),
-    "sandbox/timeout_rate": ratio(count("timeout"), calls.length),
-    "sandbox/latency": mean(seconds),
+    "sandbox/success_rate": ratio(count("success"), runs.length),
+    "sandbox/error_rate": ratio(count("error"), runs.length),
+    "sandbox/timeout_rate": ratio(count("timeout"), runs.length),
+    "sandbox/latency": mean(runs.map(({ usage }) => usage.wallSeconds)),
   };
 }
 
 type Outcome = "success" | "error" | "timeout";
 
-const OUTCOMES: Readonly<Record<ExecStatus, Outcome>> = {
+const OUTCOMES: Readonly<Record<ExecStatus, Outcome | null>> = {
   ok: "success",
   error: "error",
   timeout: "timeout",
@@ -95,7 +97,7 @@ const OUTCOMES: Readonly<Record<ExecStatus, Outcome>> = {
   memory_limit: "error",
   output_limit: "error",
   killed: "error",
-  cancelled: "error",
+  cancelled: null,
 };
 
 /** Sampled tokens that are targets: all of them but one at position 0. */

@@ -4,11 +4,7 @@
  */
 import { fail, type Failure } from "../ports/failure.ts";
 import type { SampleRequest, Sequence } from "../ports/sampler.ts";
-
-/** Positive logprobs up to this are rounding of servers (samplers.md §1). */
-export const LOGPROB_TOLERANCE = 1e-4;
-/** What some servers write where they have no logprob. */
-export const LOGPROB_FLOOR = -9999;
+import { isLogprob, LOGPROB_RANGE } from "../tokens/logprob.ts";
 
 export type AnswerLimits = {
   /** Ids must lie in `[0, vocabSize)`: the model's rows. */
@@ -52,9 +48,8 @@ export function checkSequence(
       return fail("sampler", "invalid_tokens", detail);
     }
     const logprob = logprobs[i] as number;
-    // Written so that NaN fails too.
-    if (!(logprob <= LOGPROB_TOLERANCE && logprob > LOGPROB_FLOOR)) {
-      const detail = `Token ${i} has logprob ${logprob}, expected ${LOGPROB_FLOOR} < logprob ≤ ${LOGPROB_TOLERANCE}`;
+    if (!isLogprob(logprob)) {
+      const detail = `Token ${i} has logprob ${logprob}, expected ${LOGPROB_RANGE}`;
       return fail("sampler", "invalid_logprobs", detail);
     }
   }

@@ -2,11 +2,9 @@
  * Token columns of one datum row: shift, ids, mask, logprobs, advantages. In: a row. Out: findings.
  * The hot part of `verify`: one pass over plain arrays; it looks closer only where something is wrong.
  */
+import { isLogprob, LOGPROB_RANGE } from "../tokens/logprob.ts";
 import type { DatumFacts, DatumRow } from "./datum-row.ts";
 import type { Reporter } from "./report.ts";
-
-const LOGPROB_TOLERANCE = 1e-4;
-const LOGPROB_FLOOR = -9999;
 
 type Where = { readonly where: string; readonly row: number };
 
@@ -79,9 +77,9 @@ function checkLogprobs({ oldLogprobs, lossMask }: DatumRow, at: Where, out: Repo
   for (let t = 0; t < oldLogprobs.length; t++) {
     const value = oldLogprobs[t] as number;
     const isTrained = lossMask[t] === 1;
-    const holds = isTrained ? value <= LOGPROB_TOLERANCE && value > LOGPROB_FLOOR : value === 0;
+    const holds = isTrained ? isLogprob(value) : value === 0;
     if (holds) continue;
-    const expected = isTrained ? `${LOGPROB_FLOOR} < logprob ≤ ${LOGPROB_TOLERANCE}` : "0";
+    const expected = isTrained ? LOGPROB_RANGE : "0";
     out.fail("logprobs", { ...at, column: "old_logprobs", position: t }, expected, String(value));
     return;
   }

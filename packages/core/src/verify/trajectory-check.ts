@@ -1,5 +1,6 @@
 /** One row of `trajectories.arrow` by itself: spans, turns, ends. In: a row. Out: findings. */
 import { TERMINATIONS } from "../rollout/group.ts";
+import { isLogprob, LOGPROB_RANGE } from "../tokens/logprob.ts";
 import type { Reporter } from "./report.ts";
 import type { TrajectoryRow, TurnRecord } from "./trajectory-row.ts";
 
@@ -38,10 +39,10 @@ function checkIds({ tokens }: TrajectoryRow, facts: TrajectoryFacts, at: Where, 
 
 function checkLogprobs({ logprobs }: TrajectoryRow, at: Where, out: Reporter): boolean {
   out.checked("logprobs", logprobs.length);
-  const position = logprobs.findIndex((value) => !(value <= 1e-4 && value > -9999));
+  const position = logprobs.findIndex((value) => !isLogprob(value));
   if (position === -1) return true;
   const place = { ...at, column: "logprobs", position };
-  out.fail("logprobs", place, "−9999 < logprob ≤ 1e-4", String(logprobs[position]));
+  out.fail("logprobs", place, LOGPROB_RANGE, String(logprobs[position]));
   return false;
 }
 

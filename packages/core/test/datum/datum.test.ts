@@ -111,7 +111,7 @@ describe("a broken record is refused", () => {
       grade: RIGHT,
     });
     expect(() => projectDatum(member, 1, 8192)).toThrow(
-      `Member 3, turn 0: expected logprobs finite and ≤ 0, got ${seen} at position 1`,
+      `Member 3, turn 0: expected -9999 < logprob ≤ 0.0001, got ${seen} at position 1`,
     );
   });
 

@@ -105,10 +105,10 @@ describe("the metrics of a step", () => {
       "train/padded_tokens_per_rollout_batch": 15,
       "train/max_micro_batch_padded_tokens": 15,
       "train/update_skipped": 0,
-      // Over 4 calls, joined or not; a broken sandbox has no run time.
-      "sandbox/success_rate": 1 / 4,
-      "sandbox/error_rate": 2 / 4,
-      "sandbox/timeout_rate": 1 / 4,
+      // Over the 3 runs of the code, joined or not: a sandbox that broke is no run of it.
+      "sandbox/success_rate": 1 / 3,
+      "sandbox/error_rate": 1 / 3,
+      "sandbox/timeout_rate": 1 / 3,
       "sandbox/latency": (1 + 3 + 2) / 3,
     });
   });
