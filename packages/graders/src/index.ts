@@ -11,3 +11,6 @@ export {
   type MathVerifyJudge,
   type MathVerifyOptions,
 } from "./math-verify/math-verify-judge.ts";
+export { limitJudge } from "./limit-judge.ts";
+export { codeTestsGrader, type CodeTestsOptions } from "./code-tests/code-tests-grader.ts";
+export { modelJudge, type ModelJudgeOptions } from "./model-judge/model-judge.ts";

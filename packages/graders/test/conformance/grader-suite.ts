@@ -16,7 +16,30 @@ const HOSTILE = [
   `\\boxed{${"7".repeat(1_000_000)}}`,
 ];
 
-export function testGrader(name: string, open: () => Promise<Grader & Partial<AsyncDisposable>>) {
+/** Texts that a grader of one kind must tell apart. */
+export type GraderCase = {
+  readonly reference: string;
+  readonly right: string;
+  readonly wrong: string;
+  /** What is kept of the right and the wrong text as their answers. */
+  readonly answers: readonly [right: string, wrong: string];
+  /** Texts without a valid answer. */
+  readonly malformed: readonly string[];
+};
+
+export const BOXED: GraderCase = {
+  reference: "42",
+  right: "so \\boxed{ 42 }",
+  wrong: "so \\boxed{41}",
+  answers: [" 42 ", "41"],
+  malformed: ["42", "\\boxed{42} \\boxed{42", "\\boxed {42}"],
+};
+
+export function testGrader(
+  name: string,
+  open: () => Promise<Grader & Partial<AsyncDisposable>>,
+  { reference, right, wrong, answers, malformed }: GraderCase = BOXED,
+) {
   const never = new AbortController().signal;
   const withGrader = async (use: (grader: Grader) => Promise<void>): Promise<void> => {
     const grader = await open();
@@ -28,18 +51,18 @@ export function testGrader(name: string, open: () => Promise<Grader & Partial<As
   };
 
   describe(`${name} is a grader`, () => {
-    test("a right number is equal, a wrong one is different, and both keep the box's text", () =>
+    test("a right answer is equal, a wrong one is different, and both keep the answer's text", () =>
       withGrader(async (grader) => {
-        const right = await grader.grade("so \\boxed{ 42 }", "42", never);
-        expect(right).toMatchObject({ kind: "equal", answer: " 42 " });
-        const wrong = await grader.grade("so \\boxed{41}", "42", never);
-        expect(wrong).toMatchObject({ kind: "different", answer: "41" });
+        const first = await grader.grade(right, reference, never);
+        expect(first).toMatchObject({ kind: "equal", answer: answers[0] });
+        const second = await grader.grade(wrong, reference, never);
+        expect(second).toMatchObject({ kind: "different", answer: answers[1] });
       }));
 
-    test("no box and an unbalanced last box are different, without an answer", () =>
+    test("a text without a valid answer is different, without an answer", () =>
       withGrader(async (grader) => {
-        for (const text of ["42", "\\boxed{42} \\boxed{42", "\\boxed {42}"]) {
-          expect(await grader.grade(text, "42", never)).toMatchObject({
+        for (const text of malformed) {
+          expect(await grader.grade(text, reference, never)).toMatchObject({
             kind: "different",
             answer: null,
           });
@@ -49,16 +72,16 @@ export function testGrader(name: string, open: () => Promise<Grader & Partial<As
     test("no text makes it throw, hang or find a wrong answer right", () =>
       withGrader(async (grader) => {
         for (const text of HOSTILE) {
-          expect((await grader.grade(text, "42", never)).kind).not.toBe("equal");
+          expect((await grader.grade(text, reference, never)).kind).not.toBe("equal");
         }
-        expect((await grader.grade("\\boxed{42}", "42", never)).kind).toBe("equal");
+        expect((await grader.grade(right, reference, never)).kind).toBe("equal");
       }));
 
     test("it rejects on abort, and only then", () =>
       withGrader(async (grader) => {
         const controller = new AbortController();
         controller.abort(new Error("stop"));
-        const late = grader.grade("\\boxed{x}", "42", controller.signal);
+        const late = grader.grade(right, reference, controller.signal);
         expect(await late.catch(String)).toBe("Error: stop");
       }));
   });
