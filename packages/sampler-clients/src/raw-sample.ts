@@ -44,6 +44,14 @@ export function rawFailure(index: number, cause: SamplerCause, detail: string): 
   return { ok: false, index, cause, detail };
 }
 
+/** A LoRA's answers name the base model's version; what sampled them is the LoRA that the request named. */
+export function sampledBy(raws: readonly RawSample[], lora: string | null): readonly RawSample[] {
+  if (lora === null) return raws;
+  return raws.map((raw) =>
+    raw.ok ? { ...raw, versions: [{ version: lora, start: 0, end: raw.ids.length }] } : raw,
+  );
+}
+
 /** A JSON object's fields, or none when it is no object. */
 export function fields(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value)

@@ -4,6 +4,7 @@ import { weightVersion } from "@interlace/core";
 import { connectServer } from "../src/connect.ts";
 import type { Call, Http, Reply } from "../src/http.ts";
 import { sleep } from "../src/link-signal.ts";
+import { rawFailure, sampledBy } from "../src/raw-sample.ts";
 import type { SamplerKind, Server } from "../src/server.ts";
 import { feedWeights, type FeedOptions } from "../src/weight-feed.ts";
 import { limitRequests } from "../src/wrappers/limit.ts";
@@ -152,6 +153,53 @@ describe("SGLang", () => {
     ]);
     expect(http.calls[0]).toContain('{"mode":"retract"}');
   });
+});
+
+test.each([
+  ["vllm", VLLM, "/collective_rpc", "/resume"],
+  ["sglang", SGLANG, "/update_weights_from_disk", "/continue_generation"],
+] as const)(
+  "%s: an abort in the middle of a change does not leave the server paused",
+  async (kind, answers, load, undo) => {
+    const stop = new AbortController();
+    const scripted = scriptedHttp(answers);
+    const http: Http = {
+      ...scripted,
+      send(call, signal) {
+        signal.throwIfAborted();
+        if (call.path === load) stop.abort(new Error("enough"));
+        signal.throwIfAborted();
+        return scripted.send(call, signal);
+      },
+    };
+    const server = await connected(kind, http);
+    const change = { version: V2, location: "/weights/2", form: "full", busy: true } as const;
+    const error: unknown = await server.updateWeights!(change, stop.signal).catch(
+      (e: unknown) => e,
+    );
+    expect(error).toEqual(new Error("enough"));
+    expect(scripted.calls.at(-1)).toBe(`POST ${undo} {}`);
+  },
+);
+
+test("what a LoRA sampled is told by the LoRA's name, whatever the server calls its base", () => {
+  const raw = {
+    ok: true,
+    index: 0,
+    ids: [1, 2, 3],
+    logprobs: [-1, -1, -1],
+    entryIds: null,
+    finish: "stop",
+    versions: [{ version: "default", start: 0, end: 3 }],
+    text: null,
+    prompt: { ids: null, length: null },
+  } as const;
+  const failed = rawFailure(1, "server_error", "broken");
+  expect(sampledBy([raw, failed], "v2")).toEqual([
+    { ...raw, versions: [{ version: "v2", start: 0, end: 3 }] },
+    failed,
+  ]);
+  expect(sampledBy([raw], null)).toEqual([raw]);
 });
 
 test("drain waits for what is in flight, and nothing starts until the weights are there", async () => {

@@ -20,7 +20,13 @@ export async function postControl(
   return reply.status === 200 ? null : readStatus(reply, `POST ${http.url}${control.path}`);
 }
 
-/** `after` runs whatever happened in between: a server that was paused is resumed. */
+/** What undoes a pause may take this long, also after an abort. */
+const UNDO_MS = 30_000;
+
+/**
+ * `after` runs whatever happened in between, an abort included: a server that was paused is resumed, or it would hold
+ * every request of everybody for ever.
+ */
 export async function postAll(
   http: Http,
   controls: readonly Control[],
@@ -28,13 +34,16 @@ export async function postAll(
   signal: AbortSignal,
 ): Promise<Trouble | null> {
   let first: Trouble | null = null;
-  for (const control of controls) {
-    first = await postControl(http, control, signal);
-    if (first !== null) break;
-  }
-  for (const control of after) {
-    const last = await postControl(http, control, signal);
-    first ??= last;
+  try {
+    for (const control of controls) {
+      first = await postControl(http, control, signal);
+      if (first !== null) break;
+    }
+  } finally {
+    for (const control of after) {
+      const last = await postControl(http, control, AbortSignal.timeout(UNDO_MS));
+      first ??= last;
+    }
   }
   return first;
 }

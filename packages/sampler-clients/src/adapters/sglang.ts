@@ -5,7 +5,7 @@
 import { weightVersion, type SampleRequest, type WeightVersion } from "@interlace/core";
 import type { Http } from "../http.ts";
 import { fetchMetrics, readMetric } from "../prometheus.ts";
-import { fields, text, type RawSample } from "../raw-sample.ts";
+import { fields, sampledBy, text, type RawSample } from "../raw-sample.ts";
 import { sendJson } from "../read-json.ts";
 import type { ConnectOptions, Server, ServerFacts, ServerLoad } from "../server.ts";
 import { trouble, type Trouble } from "../trouble.ts";
@@ -51,12 +51,13 @@ export async function connectSglang(
     wireId: string,
     abort: AbortSignal,
   ): Promise<readonly RawSample[] | Trouble> {
-    const body = generateBody(request, wireId, seeds, lora);
+    const sentTo = lora;
+    const body = generateBody(request, wireId, seeds, sentTo);
     const call = { method: "POST", path: "/generate", body, limitMs: null } as const;
     const json = await sendJson(http, call, abort);
     if (!json.ok) return json;
     const raws = parseGenerate(json.value, requestIds(request, wireId));
-    return typeof raws === "string" ? trouble("incomplete", raws) : raws;
+    return typeof raws === "string" ? trouble("incomplete", raws) : sampledBy(raws, sentTo);
   }
   return {
     facts,

@@ -5,7 +5,7 @@
 import { weightVersion, type SampleRequest, type WeightVersion } from "@interlace/core";
 import type { Call, Http } from "../http.ts";
 import { fetchMetrics, readMetric } from "../prometheus.ts";
-import { fields, text, type RawSample } from "../raw-sample.ts";
+import { fields, sampledBy, text, type RawSample } from "../raw-sample.ts";
 import { sendJson } from "../read-json.ts";
 import type { ConnectOptions, Server, ServerFacts, ServerLoad } from "../server.ts";
 import { trouble, type Trouble } from "../trouble.ts";
@@ -31,7 +31,8 @@ export async function connectVllm(
   if (!endpoint.ok) return endpoint;
   const generate = endpoint.path === GENERATE;
   // A LoRA's requests name it by `model`; then a weight feed changes the name.
-  let name = model.id;
+  let lora: string | null = null;
+  const base = model.id;
   const readVersion = (abort: AbortSignal): Promise<WeightVersion | null> =>
     readWeightInfo(http, abort);
   const version = await readVersion(signal);
@@ -52,12 +53,15 @@ export async function connectVllm(
     wireId: string,
     abort: AbortSignal,
   ): Promise<readonly RawSample[] | Trouble> {
+    const sentTo = lora;
+    const name = sentTo ?? base;
     const body = (generate ? generateBody : completionsBody)(request, wireId, name);
     const path = endpoint.ok ? endpoint.path : COMPLETIONS;
     const reply = await http.send({ method: "POST", path, body, limitMs: null }, abort);
     if (!reply.ok) return reply;
     const raws = (generate ? readGenerate : readCompletions)(reply, `POST ${http.url}${path}`);
-    return typeof raws === "string" ? trouble("incomplete", raws) : raws;
+    if (typeof raws === "string") return trouble("incomplete", raws);
+    return "ok" in raws ? raws : sampledBy(raws, sentTo);
   }
   return {
     facts,
@@ -70,7 +74,7 @@ export async function connectVllm(
       postTokenize(http, { model: model.id, prompt: plain, add_special_tokens: false }, abort),
     updateWeights: (update, abort) =>
       updateVllm(http, update, abort, (next) => {
-        name = next;
+        lora = next;
       }),
     close: async () => {},
   };

@@ -74,7 +74,8 @@ export function limitRequests(backend: Backend, options: LimitOptions): LimitedB
       if (signal.aborted || !linked.timedOut()) throw error;
       const limit = options.sampleMs / 1000;
       // Never asked again: long samples time out more often, so a second draw would favour short ones.
-      return trouble("incomplete", `No answer within ${limit} s of the request's slot`);
+      const detail = `No answer within ${limit} s of the request's slot`;
+      return trouble("incomplete", detail, { unhealthy: true });
     } finally {
       release();
     }
