@@ -9,6 +9,18 @@ import { evalSchema } from "./eval-schema.ts";
 
 const positive = z.int().min(1);
 
+export const GRADERS = [
+  "auto",
+  "math_verify",
+  "native",
+  "aime_integer",
+  "exact",
+  "choice",
+  "numeric",
+  "code_tests",
+  "judge",
+] as const;
+
 const runSchema = z.strictObject({
   steps: positive.default(1).describe("batches to roll out"),
   out: z.string().min(1).default("runs").describe("folder that holds the run folders"),
@@ -126,13 +138,45 @@ const sandboxSchema = z.strictObject({
     .describe("isolation below which nothing starts"),
 });
 
+const modelJudgeSchema = z.strictObject({
+  url: url
+    .nullable()
+    .default(null)
+    .describe("base URL of the OpenAI-compatible server that judges"),
+  model: z.string().min(1).nullable().default(null).describe("model that judges"),
+  apiKeyEnv: z
+    .string()
+    .min(1)
+    .nullable()
+    .default(null)
+    .describe("environment variable that holds its key"),
+  timeoutSeconds: z.number().gt(0).default(60).describe("time for one answer of the judge"),
+  concurrency: positive.default(8).describe("pairs that it is asked at once"),
+});
+
+const tolerance = z.number().min(0);
+
 const gradingSchema = z.strictObject({
   grader: z
-    .enum(["auto", "math_verify", "native", "aime_integer"])
+    .enum(GRADERS)
     .default("auto")
     .describe("auto = exact forms natively, all else by Math-Verify; the built-in data natively"),
-  timeoutSeconds: z.number().gt(0).default(10).describe("time for one verdict"),
+  timeoutSeconds: z
+    .number()
+    .gt(0)
+    .default(10)
+    .describe("time for one verdict, or one test of code"),
   workers: positive.nullable().default(null).describe("Math-Verify processes, null = by cores"),
+  absoluteTolerance: tolerance.default(1e-6).describe("of numeric: distance that is still equal"),
+  relativeTolerance: tolerance
+    .default(0)
+    .describe("of numeric: distance that is still equal, as a share of the reference"),
+  testsTotalSeconds: z
+    .number()
+    .gt(0)
+    .default(60)
+    .describe("of code_tests: time for all tests of one program"),
+  judge: modelJudgeSchema.prefault({}),
 });
 
 const rewardSchema = z.strictObject({

@@ -61,7 +61,7 @@ export async function openEval(
   const config = fitToContext(wanted, identity);
   checkPlan(config, identity, protocol.vocabSize);
   const sandbox = await openToolSandbox(config, opening);
-  const { grader } = opening.use(openGrader(config, tell));
+  const { grader } = opening.use(openGrader(config, tell, sandbox));
   const { limit, mode, seed, temperature, topP, topK, valN } = config.eval;
   const problems = limit === 0 ? data.problems : data.problems.slice(0, limit);
   const name = checkpoint.name ?? identity.model;
@@ -106,9 +106,10 @@ export async function openEval(
   };
 }
 
-/** Without tools nothing is opened that could be missing on this machine. */
+/** Without code to run nothing is opened that could be missing on this machine. */
 async function openToolSandbox(config: Config, stack: AsyncDisposableStack): Promise<Sandbox> {
-  if (config.eval.mode === "retool") return stack.use(await openSandbox(config));
+  const isNeeded = config.eval.mode === "retool" || config.grading.grader === "code_tests";
+  if (isNeeded) return stack.use(await openSandbox(config));
   return {
     isolation: () => ({ backend: "none", level: "none", lines: [] }),
     run: () => Promise.reject(new Error("text-only runs no code")),

@@ -46,7 +46,7 @@ export async function replayWork(
   const grader =
     flags.grader === undefined
       ? undefined
-      : stack.use(openGrader(config, (line) => terminal.note(`interlace: ${line}`))).grader;
+      : stack.use(openGrader(config, (line) => terminal.note(`interlace: ${line}`), null)).grader;
   const target = openTarget(run, flags.out, stack);
   const steps: ReplayedStep[] = [];
   for (const index of listSteps(run.folder)) {

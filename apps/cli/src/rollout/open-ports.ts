@@ -36,7 +36,7 @@ export async function openPorts(
   await using opening = new AsyncDisposableStack();
   const sandbox = opening.use(await openSandbox(config));
   const sampler = opening.use(await openSampler(config, language, source, signal));
-  const grader = opening.use(openGrader(config, tell));
+  const grader = opening.use(openGrader(config, tell, sandbox));
   const opened = opening.move();
   return {
     sampler: sampler.sampler,

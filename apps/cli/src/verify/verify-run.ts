@@ -19,6 +19,7 @@ import { readTrajectories, type TrajectoryRow } from "@interlace/train-bridge";
 import type { Config } from "../config/schema.ts";
 import { messageOf } from "../person-error.ts";
 import type { Language } from "../rollout/open-language.ts";
+import { gradesBoxes } from "../rollout/open-grader.ts";
 import { stepOptions } from "../rollout/step-options.ts";
 import { listSteps, type FoundRun } from "../run-folder/find-run.ts";
 import { readMetrics } from "../run-folder/metrics-file.ts";
@@ -78,7 +79,7 @@ async function verifyStep(
   );
   const places = rows.map((_, row) => ({ where: names.trajectories, row }));
   for (const [i, row] of rows.entries()) {
-    checkGradedText(row, places[i]!, out);
+    if (gradesBoxes(checks.config)) checkGradedText(row, places[i]!, out);
     checkMessages(row, places[i]!, out);
   }
   if (groups.length === 0) return;
