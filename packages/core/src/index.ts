@@ -21,6 +21,8 @@ export {
 } from "./data/read-problems.ts";
 export { pythonRandom, type PythonRandom } from "./data/python-random.ts";
 export { shuffle, SHUFFLES, type ShuffleName } from "./data/shuffle.ts";
+export { mixItems, type MixturePart } from "./data/mixture.ts";
+export { filterByLength, type FilteredProblems, type LengthBounds } from "./data/length-filter.ts";
 export { batchAt } from "./data/batches.ts";
 export {
   prepareProblems,

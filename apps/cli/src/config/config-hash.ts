@@ -10,6 +10,7 @@ const WITHOUT_EFFECT: ReadonlySet<string> = new Set([
   "run.max_failed_fraction",
   "run.max_open_groups",
   "data.path",
+  "data.mixture",
   "protocol.system_prompt_file",
   "protocol.tool_description_file",
   "sampler.url",

@@ -61,7 +61,25 @@ const dataSchema = z.strictObject({
     .nullable()
     .default(null)
     .describe("problem file: .jsonl, .csv, .parquet, .arrow; null = the built-in arithmetic"),
+  mixture: z
+    .array(
+      z.strictObject({
+        path: z.string().min(1).describe("problem file"),
+        weight: z.number().gt(0).default(1).describe("its share, against the other parts'"),
+      }),
+    )
+    .default([])
+    .describe("several problem files in fixed shares, in the place of data.path"),
   columns: columnsSchema.prefault({}),
+  minQuestionCharacters: z.int().min(0).default(0).describe("shorter questions are left out"),
+  maxQuestionCharacters: positive
+    .nullable()
+    .default(null)
+    .describe("longer questions are left out, null = none"),
+  maxAnswerCharacters: positive
+    .nullable()
+    .default(null)
+    .describe("problems with longer answers are left out, null = none"),
   questionsPerBatch: positive.default(8).describe("problems of one batch"),
   maxSamples: z.int().min(0).default(0).describe("problems of the file to use, 0 = all"),
   shuffle: z

@@ -7,15 +7,27 @@ import type { SamplerIdentity } from "@interlace/core";
 import { embeddedProblemFiles } from "@interlace/sampler-clients";
 import type { Config } from "../config/schema.ts";
 import { chooseGrader } from "../rollout/open-grader.ts";
+import { wrongUse } from "../person-error.ts";
 import { findDataset } from "./datasets.ts";
 
 export type EvalConfig = Config & {
   readonly data: Config["data"] & { readonly path: string };
 };
 
-/** The whole file, in its own order: what is evaluated must not depend on a training's shuffle. */
+/** What is evaluated must not depend on how a training chooses and orders its problems. */
+const WHOLE_FILE = {
+  shuffle: "none",
+  maxSamples: 0,
+  minQuestionCharacters: 0,
+  maxQuestionCharacters: null,
+  maxAnswerCharacters: null,
+} as const satisfies Partial<Config["data"]>;
+
 export function evalConfig(config: Config): EvalConfig {
   const { eval: own, rollout, data } = config;
+  if (data.mixture.length > 0) {
+    throw wrongUse("data.mixture is set: an evaluation is of one data set, name it with --data");
+  }
   const path =
     own.dataset === null
       ? (data.path ?? embeddedProblemFiles.heldOut)
@@ -24,7 +36,7 @@ export function evalConfig(config: Config): EvalConfig {
   const oneTurn = own.mode === "text-only" ? { maxCodeCalls: 0, maxAssistantTurns: 1 } : {};
   return {
     ...config,
-    data: { ...data, path, shuffle: "none", maxSamples: 0 },
+    data: { ...data, path, ...WHOLE_FILE },
     grading: {
       ...config.grading,
       grader: own.dataset === null ? chooseGrader(config) : namedGrader(config),

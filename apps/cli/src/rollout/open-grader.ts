@@ -19,6 +19,7 @@ import {
 } from "@interlace/graders";
 import type { Config } from "../config/schema.ts";
 import { wrongUse } from "../person-error.ts";
+import { isBuiltInData } from "./open-problems.ts";
 
 export type OpenedGrader = AsyncDisposable & { readonly grader: Grader };
 
@@ -105,5 +106,5 @@ export function chooseGrader({
   data,
 }: Config): Exclude<Config["grading"]["grader"], "auto"> {
   if (grading.grader !== "auto") return grading.grader;
-  return data.path === null ? "native" : "math_verify";
+  return isBuiltInData(data) ? "native" : "math_verify";
 }

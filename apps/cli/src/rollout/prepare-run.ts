@@ -111,6 +111,10 @@ function recordedValues(config: Config, source: TokenizerSource): RunRecord["con
 }
 
 function refuseOtherInputs(record: RunRecord, hashes: Readonly<Record<string, string>>): void {
+  values["data.mixture"] = config.data.mixture.map((part) => ({
+    ...part,
+    path: resolve(part.path),
+  }));
   for (const [name, hash] of Object.entries(hashes)) {
     if (record.input_hashes[name] === hash) continue;
     throw wrongUse(

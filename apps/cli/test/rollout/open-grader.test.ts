@@ -1,8 +1,8 @@
 /** Graders as the settings name them: what each needs, and code that is really run. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { createSandbox } from "@interlace/sandbox";
-import { configSchema, type Config } from "../../src/config/schema.ts";
 import { openGrader } from "../../src/rollout/open-grader.ts";
+import { configWith } from "../support/config.ts";
 
 // Processes are started: on a busy machine that takes its time.
 setDefaultTimeout(120_000);
@@ -10,10 +10,7 @@ setDefaultTimeout(120_000);
 const { signal } = new AbortController();
 const tell = (): void => {};
 
-function configOf(grading: Record<string, unknown>): Config {
-  const sections = Object.keys(configSchema.shape).map((name) => [name, {}]);
-  return configSchema.parse({ ...Object.fromEntries(sections), grading });
-}
+const configOf = (grading: Record<string, unknown>) => configWith({ grading });
 
 test("code is run in the sandbox: right, wrong, slow, and breaking out of the tests", async () => {
   await using sandbox = await createSandbox({ backend: "process" });
