@@ -1,12 +1,12 @@
 /** What the house style asks of every file and a machine can see. */
 import { expect, test } from "bun:test";
 import { basename } from "node:path";
-import { codeOnly, linesMatching, read, sourceFiles } from "./sources.ts";
+import { linesMatching, read, readCode, sourceFiles } from "./sources.ts";
 
 const typescript = sourceFiles.filter((path) => path.endsWith(".ts") && !path.endsWith(".as.ts"));
 
 function findAll(pattern: RegExp, paths: readonly string[] = typescript): readonly string[] {
-  return paths.flatMap((path) => linesMatching(path, codeOnly(read(path)), pattern));
+  return paths.flatMap((path) => linesMatching(path, readCode(path), pattern));
 }
 
 test("no any, no enum, no namespace, no default export, no export *", () => {
@@ -31,7 +31,7 @@ test("a class holds a resource or is an error", () => {
   const wrong = typescript
     .filter((path) => /^(packages|apps)\/[^/]+\/src\//.test(path))
     .flatMap((path) => {
-      const code = codeOnly(read(path));
+      const code = readCode(path);
       if (/Symbol\.(asyncDispose|dispose)/.test(code)) return [];
       return linesMatching(
         path,

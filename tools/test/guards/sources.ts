@@ -58,6 +58,15 @@ export function packageOf(specifier: string): string {
     .join("/");
 }
 
+const codeByPath = new Map<string, string>();
+
+/** A file's code without what is none; stripped once. */
+export function readCode(path: string): string {
+  const code = codeByPath.get(path) ?? codeOnly(read(path));
+  codeByPath.set(path, code);
+  return code;
+}
+
 /**
  * Code with comments and the contents of strings, templates and regular expressions blanked, so that words in
  * them do not count. Line numbers stay. What stands in `${}` is code.
