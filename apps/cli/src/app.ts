@@ -7,6 +7,7 @@ import {
 } from "@stricli/core";
 import packageJson from "../package.json";
 import { dataPrepareCommand } from "./commands/data-prepare.ts";
+import { doctorCommand } from "./commands/doctor.ts";
 import { evalCommand } from "./commands/eval.ts";
 import { evalCompareCommand } from "./commands/eval-compare.ts";
 import { replayCommand } from "./commands/replay.ts";
@@ -24,7 +25,7 @@ export type CliContext = CommandContext & {
 };
 
 const routes = buildRouteMap<
-  "rollout" | "train" | "eval" | "verify" | "replay" | "data",
+  "rollout" | "train" | "eval" | "verify" | "doctor" | "replay" | "data",
   CliContext
 >({
   routes: {
@@ -36,6 +37,7 @@ const routes = buildRouteMap<
       docs: { brief: "How often are the answers right" },
     }),
     verify: verifyCommand,
+    doctor: doctorCommand,
     replay: replayCommand,
     data: buildRouteMap({
       routes: { prepare: dataPrepareCommand },

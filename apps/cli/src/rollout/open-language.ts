@@ -83,7 +83,9 @@ export async function openLanguage(
   }
 }
 
-async function readTokenizerFolder(folder: string): Promise<Parameters<typeof loadTokenizer>[0]> {
+export async function readTokenizerFolder(
+  folder: string,
+): Promise<Parameters<typeof loadTokenizer>[0]> {
   const tokenizer = await readJson(join(folder, "tokenizer.json"));
   const configFile = join(folder, "tokenizer_config.json");
   const config = (await Bun.file(configFile).exists()) ? await readJson(configFile) : {};
@@ -103,12 +105,12 @@ async function readJson(path: string): Promise<unknown> {
   }
 }
 
-async function chooseSystemPrompt({ protocol }: Config): Promise<string> {
+export async function chooseSystemPrompt({ protocol }: Config): Promise<string> {
   if (protocol.systemPromptFile !== null) return readText(protocol.systemPromptFile);
   return protocol.systemPrompt ?? DEFAULT_SYSTEM_PROMPT;
 }
 
-async function chooseTool({ protocol }: Config): Promise<ToolDeclaration> {
+export async function chooseTool({ protocol }: Config): Promise<ToolDeclaration> {
   if (protocol.toolDescriptionFile === null) return DEFAULT_TOOL;
   const description = (await readText(protocol.toolDescriptionFile)).trim();
   return { ...DEFAULT_TOOL, function: { ...DEFAULT_TOOL.function, description } };
