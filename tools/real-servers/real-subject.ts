@@ -11,9 +11,9 @@ import type { Subject, Weights } from "../../packages/sampler-clients/test/confo
 
 export type RealServerNote = {
   readonly name: string;
-  readonly kind: "vllm" | "llamacpp";
+  readonly kind: "vllm" | "llamacpp" | "sglang";
   readonly url: string;
-  readonly logprobs: "raw" | "processed";
+  readonly logprobs: "raw" | "processed" | "temperature_scaled";
   readonly scaleOut: boolean;
   /** What `make_policies.py` wrote. */
   readonly policies: string;
@@ -28,15 +28,9 @@ export async function openReal(note: RealServerNote): Promise<Subject> {
     // A llama.cpp that is asked more often than every second or so never sees that a client has gone.
     untilIdle: () =>
       until(async () => (await busy(kind, url)) === 0, kind === "llamacpp" ? 2_500 : 50),
-    hold:
-      kind === "vllm"
-        ? {
-            pause: () => post(`${url}/pause?mode=keep&clear_cache=false`),
-            resume: () => post(`${url}/resume`),
-          }
-        : null,
+    hold: HOLDS[kind](url),
     weights:
-      kind === "vllm"
+      kind !== "llamacpp"
         ? {
             first: weights("first", note.policies, embeddedPolicyFolder),
             other: weights("other", note.policies, join(note.policies, "other-tied")),
@@ -73,10 +67,28 @@ function weights(name: string, policies: string, folder: string): Weights {
   return { version: weightVersion(name), location: join(policies, name), folder };
 }
 
+const HOLDS: Readonly<Record<RealServerNote["kind"], (url: string) => Subject["hold"]>> = {
+  vllm: (url) => ({
+    pause: () => post(`${url}/pause?mode=keep&clear_cache=false`),
+    resume: () => post(`${url}/resume`),
+  }),
+  sglang: (url) => ({
+    pause: () => post(`${url}/pause_generation`, '{"mode":"in_place"}'),
+    resume: () => post(`${url}/continue_generation`),
+  }),
+  llamacpp: () => null,
+};
+
 async function busy(kind: RealServerNote["kind"], url: string): Promise<number> {
   if (kind === "llamacpp") {
     const slots = (await (await fetch(`${url}/slots`)).json()) as { is_processing: boolean }[];
     return slots.filter((slot) => slot.is_processing).length;
+  }
+  if (kind === "sglang") {
+    const { loads } = (await (await fetch(`${url}/v1/loads`)).json()) as {
+      loads: { num_running_reqs: number; num_waiting_reqs: number }[];
+    };
+    return loads.reduce((sum, load) => sum + load.num_running_reqs + load.num_waiting_reqs, 0);
   }
   const metrics = await (await fetch(`${url}/metrics`)).text();
   return Number(/^vllm:num_requests_running\{[^}]*\} (\S+)$/m.exec(metrics)?.[1] ?? 0);
@@ -90,7 +102,8 @@ async function until(holds: () => Promise<boolean>, everyMs: number): Promise<vo
   }
 }
 
-async function post(url: string): Promise<void> {
-  const response = await fetch(url, { method: "POST" });
+async function post(url: string, body = "{}"): Promise<void> {
+  const headers = { "content-type": "application/json" };
+  const response = await fetch(url, { method: "POST", headers, body });
   if (!response.ok) throw new Error(`${url} answered ${response.status}`);
 }

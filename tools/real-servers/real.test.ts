@@ -17,15 +17,16 @@ test.skipIf(given !== undefined)("real servers are started by bun run test:real"
 if (given !== undefined) {
   const note = JSON.parse(given) as RealServerNote & { readonly python: string };
   const isVllm = note.kind === "vllm";
+  const loads = note.kind !== "llamacpp";
   runConformance(note.name, () => openReal(note), {
     kind: note.kind,
     logprobKind: note.logprobs,
-    honoursSeed: true,
-    versionSource: isVllm ? (note.scaleOut ? "per_token" : "per_request") : "none",
+    honoursSeed: note.kind !== "sglang",
+    versionSource: !loads ? "none" : isVllm && !note.scaleOut ? "per_request" : "per_token",
     tolerance: 1e-4,
     stopsOnAbort: true,
-    holds: isVllm,
-    loadsWeights: isVllm,
+    holds: loads,
+    loadsWeights: loads,
   });
 
   test("a client that is killed stops the server", async () => {
@@ -91,7 +92,7 @@ if (given !== undefined) {
     expect(Math.max(...off)).toBeLessThan(1e-4);
   }, 120_000);
 
-  test.skipIf(!isVllm || !note.scaleOut)(
+  test.skipIf(!loads || !note.scaleOut)(
     "weights that change under a running sample: spans name both, and each is right",
     async () => {
       await using client = await openClient(note, "overlap");

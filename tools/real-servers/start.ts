@@ -44,6 +44,24 @@ export function startVllm(dir: string, options: VllmOptions): Promise<RealServer
   );
 }
 
+/** Real server, scheduler and sampler; attention and sampling by torch, kernels stubbed (`sglang-stubs`). */
+export function startSglang(dir: string, python: string, policy: string): Promise<RealServer> {
+  const port = freePort();
+  const flags =
+    `--model-path ${policy} --served-model-name interlace-embedded --host 127.0.0.1 --port ${port} ` +
+    "--device cpu --dtype float32 --attention-backend torch_native --sampling-backend pytorch " +
+    "--grammar-backend none --disable-cuda-graph --disable-overlap-schedule --skip-server-warmup " +
+    "--context-length 512 --max-total-tokens 20000 --max-running-requests 32 --enable-metrics";
+  const command = [python, "-m", "sglang.launch_server", ...flags.split(" ")];
+  const env = {
+    PYTHONPATH: join(import.meta.dir, "sglang-stubs"),
+    SGLANG_USE_CPU_ENGINE: "1",
+    HF_HUB_OFFLINE: "1",
+    OMP_NUM_THREADS: "1",
+  };
+  return start("sglang", command, env, dir, port, VLLM_MS);
+}
+
 export function startLlamacpp(dir: string, program: string, gguf: string): Promise<RealServer> {
   const port = freePort();
   // The wheel brings Vulkan; without flash attention and with an F32 cache it computes as torch does in float32.
@@ -80,7 +98,7 @@ async function start(
     clearTimeout(late);
   };
   const until = Date.now() + limitMs;
-  while (!(await answers(`${url}/health`))) {
+  while (!(await answers(url))) {
     if (child.exitCode === null && Date.now() < until) {
       await Bun.sleep(250);
       continue;
@@ -92,8 +110,9 @@ async function start(
   return { url, log, [Symbol.asyncDispose]: stop };
 }
 
+/** SGLang's `/health` runs a generation, which a cold server takes long for: its model route answers at once. */
 async function answers(url: string): Promise<boolean> {
-  return fetch(url).then(
+  return fetch(`${url}/v1/models`).then(
     (response) => response.ok,
     () => false,
   );

@@ -1,7 +1,7 @@
 """Logprobs of sampled tokens by a float32 forward pass of PyTorch (transformers' Llama): the oracle for real servers.
 
 python torch_logprobs.py POLICY_FOLDER < in.jsonl > out.jsonl
-In, a line each: {"prompt": [...], "ids": [...], "temperature": 1, "top_p": 1, "kind": "raw" | "processed"}.
+In, a line each: {"prompt": [...], "ids": [...], "temperature": 1, "top_p": 1, "kind": "raw" | "temperature_scaled" | "processed"}.
 Out, a line each: the logprobs of `ids`.
 """
 import json
@@ -19,8 +19,10 @@ def logprobs(line):
     ids = line["prompt"] + line["ids"]
     start = len(line["prompt"]) - 1
     logits = model(torch.tensor([ids])).logits[0, start:-1]
-    if line["kind"] == "processed" and line["temperature"] > 0:
-        logits = keep(logits / line["temperature"], line["top_p"])
+    if line["kind"] != "raw" and line["temperature"] > 0:
+        logits = logits / line["temperature"]
+    if line["kind"] == "processed":
+        logits = keep(logits, line["top_p"])
     rows = torch.log_softmax(logits.double(), -1)
     return rows[torch.arange(len(line["ids"])), torch.tensor(line["ids"])].tolist()
 

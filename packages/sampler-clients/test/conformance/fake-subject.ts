@@ -26,6 +26,8 @@ export async function openFake(
       maxTrajectoryTokens: 512,
       maxAssistantTokens: 96,
       env: { FAKE_KEY: "fake" },
+      // Waits of a protocol are not waited for.
+      sleep: () => Bun.sleep(1),
     },
     new AbortController().signal,
   );
