@@ -10,6 +10,7 @@ import { dataPrepareCommand } from "./commands/data-prepare.ts";
 import { doctorCommand } from "./commands/doctor.ts";
 import { evalCommand } from "./commands/eval.ts";
 import { evalCompareCommand } from "./commands/eval-compare.ts";
+import { exportSftCommand } from "./commands/export-sft.ts";
 import { replayCommand } from "./commands/replay.ts";
 import { rolloutCommand } from "./commands/rollout.ts";
 import { trainCommand } from "./commands/train.ts";
@@ -25,7 +26,7 @@ export type CliContext = CommandContext & {
 };
 
 const routes = buildRouteMap<
-  "rollout" | "train" | "eval" | "verify" | "doctor" | "replay" | "data",
+  "rollout" | "train" | "eval" | "verify" | "doctor" | "replay" | "data" | "export",
   CliContext
 >({
   routes: {
@@ -42,6 +43,10 @@ const routes = buildRouteMap<
     data: buildRouteMap({
       routes: { prepare: dataPrepareCommand },
       docs: { brief: "Make problem files" },
+    }),
+    export: buildRouteMap({
+      routes: { sft: exportSftCommand },
+      docs: { brief: "What a run is good for besides its learner" },
     }),
   },
   docs: {
