@@ -51,12 +51,40 @@ export function cannotRead(path: string, error: unknown): Error {
 }
 
 async function readJsonl(path: string): Promise<FileRecords> {
-  return parseJsonl(await Bun.file(path).text());
+  return parseJsonl(await readUtf8(path));
+}
+
+/** Bytes that are no UTF-8 would become other characters without a word: they are refused, with their line. */
+async function readUtf8(path: string): Promise<string> {
+  const bytes = await Bun.file(path).bytes();
+  if (bytes.includes(0)) throw new Error("it holds zero bytes, as UTF-16 does; save it as UTF-8");
+  const utf8 = new TextDecoder("utf-8", { fatal: true });
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    throw new Error(`line ${findBadLine(bytes)} is no UTF-8; save the file as UTF-8`);
+  }
+}
+
+/** From 1. A line break is never part of another character, so each line can be looked at by itself. */
+function findBadLine(bytes: Uint8Array): number {
+  const utf8 = new TextDecoder("utf-8", { fatal: true });
+  let line = 1;
+  for (let start = 0; start < bytes.length; line++) {
+    const end = bytes.indexOf(0x0a, start);
+    try {
+      utf8.decode(bytes.subarray(start, end === -1 ? bytes.length : end));
+    } catch {
+      return line;
+    }
+    start = end === -1 ? bytes.length : end + 1;
+  }
+  return line;
 }
 
 async function readCsv(path: string): Promise<FileRecords> {
   const { parse } = await import("csv-parse/sync");
-  const rows: unknown = parse(await Bun.file(path).bytes(), {
+  const rows: unknown = parse(await readUtf8(path), {
     bom: true,
     columns: true,
     skip_empty_lines: true,
