@@ -25,6 +25,7 @@ export type TrainFlags = CommonFlags & {
   readonly preset?: string;
   readonly config?: string;
   readonly resume?: string;
+  readonly retryFailed?: boolean;
   readonly printConfig?: boolean;
 };
 
@@ -90,6 +91,12 @@ export const trainCommand = buildCommand<TrainFlags, [], CliContext>({
       preset: text("embedded, retool-small or retool-paper", "NAME"),
       config: text("Settings in TOML", "FILE"),
       resume: text("Go on with an interrupted run: its id or folder", "RUN"),
+      retryFailed: {
+        kind: "boolean",
+        optional: true,
+        withNegated: false,
+        brief: "With --resume: ask again what failed in the open step",
+      },
       printConfig: {
         kind: "boolean",
         optional: true,

@@ -14,6 +14,7 @@ import { exportStep } from "../rollout/export-step.ts";
 import { openGrader } from "../rollout/open-grader.ts";
 import type { Language } from "../rollout/open-language.ts";
 import { runFacts } from "../rollout/run-facts.ts";
+import { readMetrics } from "../run-folder/metrics-file.ts";
 import { findRun, listSteps, type FoundRun } from "../run-folder/find-run.ts";
 import { stepFolderOf, type StepFolder } from "../run-folder/run-folder.ts";
 import type { Terminal } from "../terminal/terminal.ts";
@@ -49,7 +50,9 @@ export async function replayWork(
       : stack.use(openGrader(config, (line) => terminal.note(`interlace: ${line}`), null)).grader;
   const target = openTarget(run, flags.out, stack);
   const steps: ReplayedStep[] = [];
-  for (const index of listSteps(run.folder)) {
+  const exported = readMetrics(run.folder.metrics).lines.map(({ step }) => step);
+  const indices = new Set([...listSteps(run.folder), ...exported]);
+  for (const index of [...indices].toSorted((a, b) => a - b)) {
     const step = await recording.step(index);
     const replay = await replayRecorded(step, run, config, grader);
     const files = stepFolderOf(target, index);
@@ -70,7 +73,11 @@ export async function replayWork(
     });
   }
   printReplay({ run, steps, changes, out: flags.out ?? null }, flags.json === true, terminal);
-  return steps.some((step) => (step.differing?.length ?? 0) > 0) ? 1 : 0;
+  // A step that was exported was complete: unchanged, its recording must give all of it again.
+  const isBroken = ({ step, missing, differing }: ReplayedStep) =>
+    (differing?.length ?? 0) > 0 ||
+    (missing.length > 0 && changes.length === 0 && exported.includes(step));
+  return steps.some(isBroken) ? 1 : 0;
 }
 
 function replayRecorded(

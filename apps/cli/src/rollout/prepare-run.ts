@@ -13,10 +13,11 @@ import { wrongUse } from "../person-error.ts";
 import {
   isolationToJson,
   RUN_RECORD_VERSION,
+  type RunCommand,
   samplerToJson,
   type RunRecord,
 } from "../run-folder/run-record.ts";
-import { checkPlan } from "./check-plan.ts";
+import { checkPlan, refuseOverLongPrompts } from "./check-plan.ts";
 import { openLanguage, type Language } from "./open-language.ts";
 import { openPorts, type OpenedPorts } from "./open-ports.ts";
 import { openProblems, type OpenedProblems } from "./open-problems.ts";
@@ -32,7 +33,11 @@ export type PreparedRun = {
   readonly record: RunRecord;
 };
 
-export type RunIdentity = { readonly id: string; readonly now: Date };
+export type RunIdentity = {
+  readonly id: string;
+  readonly now: Date;
+  readonly command: RunCommand;
+};
 
 export type Surroundings = {
   /** Owns what is opened. */
@@ -64,6 +69,7 @@ export async function prepareRun(
   const language = await openLanguage(config, source, now.getTime());
   const inputHashes = { data: data.hash, ...language.hashes };
   if (resumed !== null) refuseOtherInputs(resumed, inputHashes);
+  refuseOverLongPrompts(config, data.problems, language.protocol);
   const ports = stack.use(await open(config, language, source, signal, tell));
   checkPlan(config, ports.identity, language.protocol.vocabSize);
   const configHash = hashConfig(config, inputHashes);
@@ -77,6 +83,7 @@ export async function prepareRun(
     record: resumed ?? {
       v: RUN_RECORD_VERSION,
       run_id: identity.id,
+      command: identity.command,
       created: identity.now.toISOString(),
       versions: { interlace: packageJson.version, bun: Bun.version, platform: platformName() },
       preset: resolved.preset,
@@ -105,16 +112,16 @@ function recordedValues(config: Config, source: TokenizerSource): RunRecord["con
     const path = values[name];
     if (typeof path === "string") values[name] = resolve(path);
   }
+  values["data.mixture"] = config.data.mixture.map((part) => ({
+    ...part,
+    path: resolve(part.path),
+  }));
   // A hub's branch may move; what was used has a commit.
   if (config.sampler.tokenizer !== null) values["sampler.tokenizer"] = source.exact;
   return values;
 }
 
 function refuseOtherInputs(record: RunRecord, hashes: Readonly<Record<string, string>>): void {
-  values["data.mixture"] = config.data.mixture.map((part) => ({
-    ...part,
-    path: resolve(part.path),
-  }));
   for (const [name, hash] of Object.entries(hashes)) {
     if (record.input_hashes[name] === hash) continue;
     throw wrongUse(

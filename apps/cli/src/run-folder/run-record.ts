@@ -11,11 +11,16 @@ import type { RunFolder } from "./run-folder.ts";
 
 export const RUN_RECORD_VERSION = 1;
 
+/** Commands that make runs; a run is resumed by the one that made it. */
+export const RUN_COMMANDS = ["rollout", "train"] as const;
+export type RunCommand = (typeof RUN_COMMANDS)[number];
+
 const hashes = z.record(z.string(), z.string());
 
 const runRecordSchema = z.strictObject({
   v: z.literal(RUN_RECORD_VERSION),
   run_id: z.string(),
+  command: z.enum(RUN_COMMANDS),
   created: z.string(),
   versions: z.record(z.string(), z.string()),
   preset: z.string().nullable(),

@@ -79,7 +79,8 @@ export function reportTraining(report: TrainingReport, json: boolean, terminal: 
       ? `interlace: step ${end.step + 1} failed: too many trajectories were lost (${describeLost(end)})`
       : `interlace: interrupted in step ${end.step + 1}; nothing that was answered or learnt is lost`,
   );
-  terminal.note(`Go on with: bun run train --resume ${folder.path}`);
+  const again = end.end === "failed" ? " --retry-failed" : "";
+  terminal.note(`Go on with: bun run train --resume ${folder.path}${again}`);
 }
 
 function describeLost(end: Exclude<TrainingEnd, { end: "complete" }>): string {

@@ -28,6 +28,8 @@ export type TrainingInput = {
   readonly heldOut: readonly MathExample[];
   /** Metrics lines of the steps that are done. */
   readonly done: readonly MetricsLine[];
+  /** Ask again what failed in the open step. */
+  readonly retryFailed: boolean;
   readonly interrupts: Interrupts;
   readonly terminal: Terminal;
   /** Called after every step, with all lines so far. */
@@ -43,14 +45,24 @@ export type TrainingEnd =
       readonly result: Exclude<StepResult, { end: "complete" }> | null;
     };
 
+/** An abort may end it anywhere, also while weights are loaded: then it is interrupted, not broken. */
+export async function trainSteps(input: TrainingInput): Promise<TrainingEnd> {
+  const lines: MetricsLine[] = [...input.done];
+  try {
+    return await trainOn(input, lines);
+  } catch (error) {
+    if (!input.interrupts.signal.aborted) throw error;
+    return { end: "interrupted", step: lines.length, lines, result: null };
+  }
+}
+
 /**
  * With `max_staleness` s > 0 the next steps are rolled out while this one is learnt from: at most s updates lie
  * between the weights that a trajectory began with and the update that it is used for. Steps end in order.
  */
-export async function trainSteps(input: TrainingInput): Promise<TrainingEnd> {
+async function trainOn(input: TrainingInput, lines: MetricsLine[]): Promise<TrainingEnd> {
   const { run, folder, checkpoints, interrupts, terminal } = input;
   const { maxSteps, saveEvery, maxStaleness } = run.config.train;
-  const lines: MetricsLine[] = [...input.done];
   await openLearner(input);
   const giver = createWeightGiver(input);
   await giver.give(lines.length);
@@ -79,7 +91,7 @@ export async function trainSteps(input: TrainingInput): Promise<TrainingEnd> {
       run,
       folder,
       step,
-      retryFailed: false,
+      retryFailed: input.retryFailed && step === input.done.length,
       interrupts,
       terminal,
       label: `step ${step + 1}/${maxSteps}`,

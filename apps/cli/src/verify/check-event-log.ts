@@ -46,18 +46,23 @@ function compareGroups(
 /** What must be the same; texts follow from the ids, which the hash stands for. */
 function summary(member: Group["members"][number] | undefined): string {
   if (member === undefined) return "no trajectory";
-  const { tokens, turns, codeCalls, phase, failure } = member;
-  const logprobs = tokens.segments.reduce(
-    (sum, segment) => segment.logprobs?.reduce((a, b) => a + b, sum) ?? sum,
-    0,
-  );
+  const { tokens, turns, toolCalls, codeCalls, phase, failure } = member;
   return JSON.stringify({
     tokens: tokens.length,
     hash: tokens.hash,
-    logprobs,
+    logprobs: tokens.segments.flatMap(({ logprobs }) => (logprobs === null ? [] : hash(logprobs))),
     end: phase.type === "graded" ? [phase.termination, phase.grade] : phase.type,
     turns,
+    calls: toolCalls.map(({ id, turn, code, content, truncated, result }) => {
+      const status = result.ok ? result.status : result.cause;
+      return [id, turn, code, content, truncated, status];
+    }),
     codeCalls,
     failure,
   });
+}
+
+/** Of the values in their order: two that change places are another array. */
+function hash(values: Float32Array): string {
+  return Bun.hash(new Uint8Array(values.buffer, values.byteOffset, values.byteLength)).toString(16);
 }

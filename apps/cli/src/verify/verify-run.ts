@@ -36,7 +36,8 @@ export type RunChecks = {
 
 export async function verifyRun(run: FoundRun, checks: RunChecks, out: Reporter): Promise<void> {
   const metrics = readMetricsLines(run, out);
-  for (const step of listSteps(run.folder)) {
+  const steps = new Set([...listSteps(run.folder), ...metrics.keys()]);
+  for (const step of [...steps].toSorted((a, b) => a - b)) {
     const files = stepFolderOf(run.folder, step);
     // An open step has a log and nothing else: it is not an export yet.
     if (!existsSync(files.datums) && metrics.get(step) === undefined) continue;

@@ -66,6 +66,17 @@ describe("unchanged", () => {
   });
 });
 
+test("a step that was exported and cannot be replayed is a failure, said with its place", async () => {
+  const copy = join(newFolder(), "run");
+  cpSync(run, copy, { recursive: true });
+  const log = join(copy, "step-000001/events.jsonl");
+  const lines = readFileSync(log, "utf8").trimEnd().split("\n");
+  writeFileSync(log, `${lines.slice(0, -3).join("\n")}\n`);
+  const result = await replay(copy);
+  expect(result.code).toBe(1);
+  expect(result.steps[1]?.missing.length).toBeGreaterThan(0);
+});
+
 describe("changed", () => {
   test("--grader scores the recorded answers again and needs nothing else", async () => {
     const result = await replay(run, "--grader", "aime_integer");

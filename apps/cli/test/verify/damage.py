@@ -137,6 +137,33 @@ def drop_recorded_line(run: Path) -> None:
     path.write_text("\n".join(lines))
 
 
+def swap_logprobs(run: Path) -> None:
+    """Two logprobs change places in both tables alike: their sum and their set stay."""
+    key = {}
+
+    def edit_trajectories(batches):
+        row = next(r for b in batches for r in b if r["no_datum"] is None and len(r["logprobs"]) > 8)
+        key.update(q=row["question_index"], g=row["group_index"])
+        a, b = 1, next(i for i in range(2, 8) if row["logprobs"][i] != row["logprobs"][1])
+        row["logprobs"][a], row["logprobs"][b] = row["logprobs"][b], row["logprobs"][a]
+        key.update(a=a, b=b)
+
+    def edit_datums(batches):
+        row = next(
+            r
+            for batch in batches
+            for r in batch
+            if (r["question_index"], r["group_index"]) == (key["q"], key["g"])
+        )
+        start = first_trained(row)
+        values = row["old_logprobs"]
+        i, j = start + key["a"], start + key["b"]
+        values[i], values[j] = values[j], values[i]
+
+    rewrite(run / STEP / "trajectories.arrow", edit_trajectories)
+    rewrite(run / STEP / "datums.arrow", edit_datums)
+
+
 def has_call(row):
     return any(call["content"] for call in row["tool_calls"])
 
@@ -237,6 +264,8 @@ KINDS = {
     ),
     "ledger_stale": json_file(f"{STEP}/ledger.json", lambda v: v.update(truncated_turns=77)),
     "ledger_cut": file_bytes(f"{STEP}/ledger.json", lambda d: d[:-5]),
+    "logprobs_swapped_everywhere": swap_logprobs,
+    "step_gone": lambda run: shutil.rmtree(run / STEP),
     "log_token": change_recorded_token,
     "log_line_left_out": drop_recorded_line,
 }

@@ -71,6 +71,8 @@ const CAUGHT_BY: Readonly<Record<string, string>> = {
   ledger_unbalanced: "ledger",
   ledger_stale: "ledger",
   ledger_cut: "readable",
+  logprobs_swapped_everywhere: "event_log",
+  step_gone: "readable",
   log_token: "event_log",
   log_line_left_out: "event_log",
 };
@@ -119,9 +121,9 @@ describe("a good run passes", () => {
 });
 
 describe("a damaged run", () => {
-  test("64 kinds of damage are made", () => {
+  test("66 kinds of damage are made", () => {
     expect(kinds.toSorted()).toEqual(Object.keys(CAUGHT_BY).toSorted());
-    expect(kinds).toHaveLength(64);
+    expect(kinds).toHaveLength(66);
   });
 
   test.each(kinds)("%s is caught, with exit code 1", async (kind) => {
