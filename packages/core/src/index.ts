@@ -106,6 +106,12 @@ export { textOnly } from "./protocol/dialects/text-only.ts";
 export type { Protocol } from "./protocol/protocol.ts";
 export { createProtocol, type ProtocolOptions } from "./protocol/create-protocol.ts";
 export { rolloutConfigSchema, type RolloutConfig } from "./rollout/config.ts";
+export {
+  DEFAULT_FAILURE_POLICY,
+  failurePolicySchema,
+  isOverFailureBudget,
+  type FailurePolicy,
+} from "./rollout/failure-policy.ts";
 export { observationContent, TRUNCATION_LINE } from "./rollout/observation-content.ts";
 export {
   fitObservation,
@@ -213,6 +219,7 @@ export {
   type Ledger,
   type LedgerInput,
 } from "./metrics/ledger.ts";
+export { findWaste, type Waste } from "./metrics/waste.ts";
 export { ledgerFromJson, ledgerToJson, type LedgerJson } from "./metrics/ledger-json.ts";
 export { RULES, type Rule } from "./verify/rules.ts";
 export {

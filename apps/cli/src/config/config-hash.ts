@@ -8,6 +8,7 @@ const WITHOUT_EFFECT: ReadonlySet<string> = new Set([
   "run.out",
   "run.schedule",
   "run.max_failed_fraction",
+  "run.over_long_prompts",
   "run.max_open_groups",
   "data.path",
   "data.mixture",

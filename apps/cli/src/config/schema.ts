@@ -2,7 +2,13 @@
  * Every setting of the commands, in sections: limits, defaults and help texts in one place.
  * A section belongs to the component that reads it; this file composes them.
  */
-import { ESTIMATOR_NAMES, rolloutConfigSchema, SHAPINGS, SHUFFLES } from "@interlace/core";
+import {
+  ESTIMATOR_NAMES,
+  failurePolicySchema,
+  rolloutConfigSchema,
+  SHAPINGS,
+  SHUFFLES,
+} from "@interlace/core";
 import { SAMPLER_KINDS, samplerOptionsSchema } from "@interlace/sampler-clients";
 import { z } from "zod";
 import { evalSchema } from "./eval-schema.ts";
@@ -32,12 +38,7 @@ const runSchema = z.strictObject({
     .nullable()
     .default(null)
     .describe("problems under way at once, null = all of the batch; bounds memory and caches"),
-  maxFailedFraction: z
-    .number()
-    .min(0)
-    .max(1)
-    .default(0.5)
-    .describe("share of trajectories that may be lost to infrastructure before a batch fails"),
+  ...failurePolicySchema.shape,
 });
 
 const column = z.string().min(1).nullable().default(null);

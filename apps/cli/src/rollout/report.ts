@@ -1,5 +1,5 @@
 /** In: steps and how they ended. Out: what a person reads, or one JSON object. */
-import { ledgerToJson } from "@interlace/core";
+import { findWaste, ledgerToJson } from "@interlace/core";
 import type { RunFolder } from "../run-folder/run-folder.ts";
 import { formatCount, formatCounts } from "../terminal/format.ts";
 import type { Terminal } from "../terminal/terminal.ts";
@@ -117,6 +117,7 @@ function stepToJson({
     seconds,
     metrics,
     ledger: ledgerToJson(ledger),
+    waste: findWaste(ledger),
     files: { datums, trajectories, ledger: ledgerFile, events },
   };
 }

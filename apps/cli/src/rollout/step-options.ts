@@ -12,13 +12,14 @@ import {
 import type { Config } from "../config/schema.ts";
 
 export function stepOptions(config: Config, maxContextTokens: number): StepDatumsOptions {
-  const { learner, advantage, dynamicSampling } = config;
+  const { learner, advantage, dynamicSampling, run } = config;
   return {
     maxContextTokens,
     packing: { maxItems: learner.maxItems, maxPaddedTokens: learner.maxPaddedTokens },
     score: scoreOf(config),
     estimate: createEstimator(advantage.estimator, { k: advantage.k }),
     setAsideDegenerate: dynamicSampling.enabled,
+    minScored: run.minScored,
   };
 }
 

@@ -1,6 +1,6 @@
 /** In: a finished step. Out: its summary for a person: what came out, what was dropped and why, where the time went. */
 import { relative } from "node:path";
-import { type Balance, type ScoredTrajectory } from "@interlace/core";
+import { findWaste, type Balance, type ScoredTrajectory, type Waste } from "@interlace/core";
 import type { AnswerTimes } from "../event-log/file-event-log.ts";
 import {
   formatCount,
@@ -11,6 +11,9 @@ import {
 } from "../terminal/format.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import type { FinishedStep } from "./report.ts";
+
+/** The rest is in ledger.json. */
+const SHOWN_CAUSES = 3;
 
 export function summariseStep(finished: FinishedStep, terminal: Terminal): readonly string[] {
   const { step, metrics, ledger, datums, seconds, times, files } = finished;
@@ -37,6 +40,9 @@ export function summariseStep(finished: FinishedStep, terminal: Terminal): reado
     ["ends", formatCounts(ledger.terminations)],
     ["ledger", describeBalance(ledger.trajectories, "asked")],
     ["tokens", describeBalance(ledger.sampledTokens, "sampled")],
+    ...findWaste(ledger)
+      .slice(0, SHOWN_CAUSES)
+      .map((waste, i): [string, string] => [i === 0 ? "waste" : "", describeWaste(waste)]),
     [
       "sandbox",
       `${formatCount(ledger.sandboxRuns.joined + ledger.sandboxRuns.notJoined)} runs: ` +
@@ -62,6 +68,15 @@ export function summariseStep(finished: FinishedStep, terminal: Terminal): reado
     terminal.paint(title, "bold"),
     ...rows.map(([name, text]) => `  ${terminal.paint(name.padEnd(9), "dim")}${text}`),
   ];
+}
+
+/** `32 trajectories, 1,020 tokens: zero_advantage → data.path: problems that are sometimes solved`. */
+function describeWaste({ cause, trajectories, sampledTokens, setting, advice }: Waste): string {
+  const [one, many] =
+    cause === "truncated_turns" ? ["turn", "turns"] : ["trajectory", "trajectories"];
+  const unit = trajectories === 1 ? one : many;
+  const tokens = sampledTokens === null ? "" : `, ${formatCount(sampledTokens)} tokens`;
+  return `${formatCount(trajectories)} ${unit}${tokens}: ${cause} → ${setting}: ${advice}`;
 }
 
 /** `128 asked = 96 exported + 32 zero_advantage`. */

@@ -74,6 +74,20 @@ describe("configuration", () => {
     expect(stderr).toContain("context holds 512 tokens");
   });
 
+  test("a first prompt that leaves no token, where that shall stop everything", async () => {
+    const long = "Add up all of them: ".repeat(60);
+    const path = file(
+      "long.jsonl",
+      `{"id":"short","question":"1+1?","answer":"2"}\n{"id":"long","question":"${long}","answer":"3"}\n`,
+    );
+    const stderr = await refusal(2, ["rollout", "--data", path], {
+      INTERLACE_RUN_OVER_LONG_PROMPTS: "refuse",
+    });
+    expect(stderr).toContain(
+      "1 of 2 first prompts leave no token of rollout.max_trajectory_tokens = 512 (problem long: ",
+    );
+  });
+
   test("two numbers for rollout and learner", async () => {
     const stderr = await refusal(2, ["rollout"], { INTERLACE_LEARNER_MAX_CONTEXT_TOKENS: "400" });
     expect(stderr).toContain("make them one number");

@@ -29,6 +29,8 @@ export const NO_DATUM_REASONS = [
   "unscored",
   // Set aside with its whole group by dynamic sampling: outside the estimate and the mean over samples.
   "no_signal",
+  // The same for a group of which too little came back (failure policy).
+  "group_too_small",
   "zero_advantage",
   "no_completion_tokens",
   "over_max_context_tokens",

@@ -65,6 +65,8 @@ export type StepDatumsOptions = {
   readonly estimate?: AdvantageEstimator;
   /** Dynamic sampling: a group whose scored rewards are all equal is set aside. Absent = it only gives no datum. */
   readonly setAsideDegenerate?: boolean;
+  /** Failure policy: a group with fewer scored members is set aside. Absent = 1. */
+  readonly minScored?: number;
 };
 
 /** `groups` in any order. Throws on a member that is not graded and on two groups with one question index. */
@@ -77,20 +79,25 @@ export function prepareStep(groups: readonly Group[], options: StepDatumsOptions
   }
   const scoredGroups = ordered.map((group) => scoreGroup(group, options));
   const rewards = scoredGroups.map(({ scores }) => scores.map((score) => score?.reward ?? null));
-  const isAside = rewards.map((each) => options.setAsideDegenerate === true && isDegenerate(each));
+  const aside = rewards.map((each) => reasonToSetAside(each, options));
   const estimate = options.estimate ?? createEstimator("group_centred");
-  const advantages = estimate(rewards.filter((_, i) => !isAside[i]))[Symbol.iterator]();
+  const advantages = estimate(rewards.filter((_, i) => aside[i] === null))[Symbol.iterator]();
   const trajectories = scoredGroups.flatMap((each, i) => {
     const own = rewards[i] ?? [];
-    if (isAside[i] !== true) {
+    const reason = aside[i] ?? null;
+    if (reason === null) {
       return joinAdvantages(each, own, advantages.next().value ?? [], options.maxContextTokens);
     }
     const none = own.map((reward) => (reward === null ? null : 0));
-    return joinAdvantages(each, own, none, options.maxContextTokens).map(setAside);
+    return joinAdvantages(each, own, none, options.maxContextTokens).map((trajectory) =>
+      // What is unscored has its own cause already.
+      trajectory.score === null ? trajectory : { ...trajectory, noDatum: reason },
+    );
   });
   const datums = trajectories.filter(isTrained);
   const scored = trajectories.filter(
-    ({ score, noDatum }) => score !== null && noDatum !== "no_signal",
+    ({ score, noDatum }) =>
+      score !== null && noDatum !== "no_signal" && noDatum !== "group_too_small",
   ).length;
   const lengths = datums.map(({ member }) => datumLength(member));
   const microBatches =
@@ -149,8 +156,14 @@ export function isTrained(trajectory: ScoredTrajectory): trajectory is TrainedTr
   return trajectory.noDatum === null;
 }
 
-function setAside(trajectory: ScoredTrajectory): ScoredTrajectory {
-  return trajectory.score === null ? trajectory : { ...trajectory, noDatum: "no_signal" };
+/** Why a whole group is outside the estimate and the mean over samples; null = it is not. */
+function reasonToSetAside(
+  rewards: readonly (number | null)[],
+  { minScored = 1, setAsideDegenerate = false }: StepDatumsOptions,
+): "no_signal" | "group_too_small" | null {
+  const scored = rewards.filter((reward) => reward !== null).length;
+  if (scored > 0 && scored < minScored) return "group_too_small";
+  return setAsideDegenerate && isDegenerate(rewards) ? "no_signal" : null;
 }
 
 type ScoredGroup = {

@@ -1,5 +1,6 @@
 /** A batch on top of the stream: all groups of a list of problems, in order, and whether the step may be used. */
 import type { MathExample } from "../data/math-example.ts";
+import { DEFAULT_FAILURE_POLICY, isOverFailureBudget } from "../rollout/failure-policy.ts";
 import type { Group, Member } from "../rollout/group.ts";
 import type { Plan } from "../rollout/plan.ts";
 import type { Ports } from "./issue.ts";
@@ -26,7 +27,8 @@ export async function collect(
   options: CollectOptions = {},
 ): Promise<Batch> {
   const total = problems.length * plan.config.groupSize;
-  const allowed = (options.maxFailedFraction ?? 0.5) * total;
+  const { maxFailedFraction = DEFAULT_FAILURE_POLICY.maxFailedFraction } = options;
+  const isOver = (): boolean => isOverFailureBudget({ maxFailedFraction }, lost, total);
   const stop = new AbortController();
   const signals = options.signal === undefined ? [stop.signal] : [stop.signal, options.signal];
   const failures = new Map<string, number>();
@@ -37,7 +39,7 @@ export async function collect(
       failures.set(name, (failures.get(name) ?? 0) + 1);
       lost += 1;
       // It can no longer meet the limit: what is still under way would be thrown away.
-      if (lost > allowed) stop.abort();
+      if (isOver()) stop.abort();
     }
     options.onSettled?.(group, member);
   };
@@ -49,6 +51,6 @@ export async function collect(
   });
   for await (const group of stream) groups.push(group);
   groups.sort((a, b) => a.question - b.question);
-  if (lost > allowed) return { end: "failed", groups, failures };
+  if (isOver()) return { end: "failed", groups, failures };
   return { end: groups.length === problems.length ? "complete" : "interrupted", groups, failures };
 }

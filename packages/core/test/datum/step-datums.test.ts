@@ -55,6 +55,26 @@ describe("dynamic sampling", () => {
   });
 });
 
+describe("the smallest group that counts", () => {
+  test("a group with fewer scored members is set aside whole, also outside N; what is unscored keeps its cause", () => {
+    const step = prepareStep([unanimous, mixed], { maxContextTokens: 100, minScored: 3 });
+    expect(step.trajectories.map(({ noDatum }) => noDatum)).toEqual([
+      "group_too_small",
+      "group_too_small",
+      "unscored",
+      "zero_advantage",
+      "zero_advantage",
+      "zero_advantage",
+    ]);
+    expect(step.scored).toBe(3);
+  });
+
+  test("by default one scored member is enough", () => {
+    const step = prepareStep([mixed], { maxContextTokens: 100 });
+    expect(step.trajectories.map(({ noDatum }) => noDatum)).toEqual([null, null, "unscored"]);
+  });
+});
+
 describe("a step", () => {
   const step = prepareStep([unanimous, mixed], { maxContextTokens: 100 });
 
