@@ -14,6 +14,7 @@ const SGLANG =
   "sglang==0.5.23 triton==3.9.0 orjson distro xxhash zstandard python-dateutil build IPython traitlets soundfile".split(
     " ",
   );
+const SKYRL = ["torch==2.13.0+cpu", "skyrl[tinker,jax]==0.3.0"];
 /** Builds for another torch that come along; vLLM does without them. */
 const UNWANTED = ["torchvision", "torchaudio", "torchcodec", "triton"];
 
@@ -59,6 +60,18 @@ export async function installSglang(dir: string): Promise<string> {
   const site = join("lib/python3.11/site-packages");
   await writeFile(join(venv, site, "zz_base.pth"), `${join(dir, "venv", site)}\n`);
   await run([python, "-m", "pip", "install", "-q", "--no-deps", ...SGLANG], dir);
+  await writeFile(done, "");
+  return python;
+}
+
+/** A Python that runs SkyRL's Tinker-compatible API with its JAX backend. */
+export async function installSkyrl(dir: string): Promise<string> {
+  const venv = join(dir, "venv-skyrl");
+  const python = join(venv, "bin/python");
+  const done = join(venv, ".skyrl-ok");
+  if (existsSync(done)) return python;
+  await run([PYTHON, "-m", "venv", "venv-skyrl"], dir);
+  await run([python, "-m", "pip", "install", "-q", ...SKYRL], dir);
   await writeFile(done, "");
   return python;
 }

@@ -1,14 +1,14 @@
 /**
  * `bun run test:real`: installs a real llama.cpp server and a real CPU build of vLLM, starts each with the policy in the
  * box, runs the conformance suite against it and compares logprobs with PyTorch. Not part of CI: it downloads gigabytes.
- * Arguments: names of servers to run (default all but sglang). REAL_DIR: where things are installed.
+ * Arguments: names of servers to run (default all but sglang and skyrl). REAL_DIR: where things are installed.
  */
 import { mkdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { embeddedPolicyFolder } from "../../packages/sampler-clients/src/index.ts";
-import { installLlamacpp, installSglang, installVllm, run } from "./install.ts";
+import { installLlamacpp, installSglang, installSkyrl, installVllm, run } from "./install.ts";
 import type { RealServerNote } from "./real-subject.ts";
-import { startLlamacpp, startSglang, startVllm, type RealServer } from "./start.ts";
+import { startLlamacpp, startSglang, startSkyrl, startVllm, type RealServer } from "./start.ts";
 
 const here = import.meta.dir;
 const dir = resolve(process.env["REAL_DIR"] ?? join(here, "../../.interlace/real-servers"));
@@ -25,13 +25,14 @@ const PLANS: readonly Plan[] = [
   { name: "vllm", kind: "vllm", logprobs: "raw", scaleOut: true },
   { name: "vllm-processed", kind: "vllm", logprobs: "processed", scaleOut: true },
   { name: "vllm-completions", kind: "vllm", logprobs: "raw", scaleOut: false },
-  // Only when it is named: its kernels are stubs.
+  // Only when they are named: kernels are stubs here, JAX compiles for minutes there.
   { name: "sglang", kind: "sglang", logprobs: "temperature_scaled", scaleOut: true },
+  { name: "skyrl", kind: "tinker", logprobs: "raw", scaleOut: true },
 ];
 
 const wanted = process.argv.slice(2);
 const plans = PLANS.filter(({ name }) =>
-  wanted.length === 0 ? name !== "sglang" : wanted.includes(name),
+  wanted.length === 0 ? !["sglang", "skyrl"].includes(name) : wanted.includes(name),
 );
 const unknown = wanted.filter((name) => !PLANS.some((plan) => plan.name === name));
 if (unknown.length > 0) {
@@ -70,6 +71,9 @@ async function startServer(plan: Plan): Promise<RealServer> {
   if (plan.kind === "llamacpp") return startLlamacpp(dir, llamaServer, gguf);
   if (plan.kind === "sglang") {
     return startSglang(dir, await installSglang(dir), join(policies, "first"));
+  }
+  if (plan.kind === "tinker") {
+    return startSkyrl(dir, await installSkyrl(dir), join(policies, "first"));
   }
   const logprobs = plan.logprobs === "processed" ? "processed" : "raw";
   const { scaleOut } = plan;

@@ -11,7 +11,7 @@ import type { Subject, Weights } from "../../packages/sampler-clients/test/confo
 
 export type RealServerNote = {
   readonly name: string;
-  readonly kind: "vllm" | "llamacpp" | "sglang";
+  readonly kind: "vllm" | "llamacpp" | "sglang" | "tinker";
   readonly url: string;
   readonly logprobs: "raw" | "processed" | "temperature_scaled";
   readonly scaleOut: boolean;
@@ -30,7 +30,7 @@ export async function openReal(note: RealServerNote): Promise<Subject> {
       until(async () => (await busy(kind, url)) === 0, kind === "llamacpp" ? 2_500 : 50),
     hold: HOLDS[kind](url),
     weights:
-      kind !== "llamacpp"
+      kind === "vllm" || kind === "sglang"
         ? {
             first: weights("first", note.policies, embeddedPolicyFolder),
             other: weights("other", note.policies, join(note.policies, "other-tied")),
@@ -50,7 +50,7 @@ export async function openClient(
     config: await Bun.file(join(folder, "tokenizer_config.json")).json(),
   });
   const client = await createSampler(
-    { kind: note.kind, urls: [note.url], updates },
+    { kind: note.kind, urls: [note.url], updates, vocabSize: 512 },
     {
       tokenizer: samplerTokenizer(tokenizer),
       sampling: { temperature: 1, topP: 1, topK: null },
@@ -77,9 +77,12 @@ const HOLDS: Readonly<Record<RealServerNote["kind"], (url: string) => Subject["h
     resume: () => post(`${url}/continue_generation`),
   }),
   llamacpp: () => null,
+  tinker: () => null,
 };
 
 async function busy(kind: RealServerNote["kind"], url: string): Promise<number> {
+  // Nothing in the protocol tells.
+  if (kind === "tinker") return 0;
   if (kind === "llamacpp") {
     const slots = (await (await fetch(`${url}/slots`)).json()) as { is_processing: boolean }[];
     return slots.filter((slot) => slot.is_processing).length;

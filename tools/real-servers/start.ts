@@ -62,6 +62,30 @@ export function startSglang(dir: string, python: string, policy: string): Promis
   return start("sglang", command, env, dir, port, VLLM_MS);
 }
 
+/** The API answers long before its engine has loaded the model; a first sample waits for that. */
+export function startSkyrl(dir: string, python: string, policy: string): Promise<RealServer> {
+  const port = freePort();
+  const shims = join(import.meta.dir, "skyrl-shims");
+  const backend = '{"max_lora_adapters":2,"max_lora_rank":4,"train_micro_batch_size":1}';
+  const flags = `--host 127.0.0.1 --port ${port} --base-model ${policy} --backend jax --backend-config ${backend}`;
+  const store = `--checkpoints-base ${dir}/skyrl --database-url sqlite:///${dir}/skyrl-${port}.db`;
+  const command = [
+    join(shims, "uv"),
+    "run",
+    "-m",
+    "skyrl.tinker.api",
+    ...`${flags} ${store}`.split(" "),
+  ];
+  const env = {
+    PATH: `${shims}:${process.env["PATH"]}`,
+    PYTHONPATH: shims,
+    SKYRL_PYTHON: python,
+    HF_HUB_OFFLINE: "1",
+    JAX_PLATFORMS: "cpu",
+  };
+  return start("skyrl", command, env, dir, port, VLLM_MS, "/api/v1/healthz");
+}
+
 export function startLlamacpp(dir: string, program: string, gguf: string): Promise<RealServer> {
   const port = freePort();
   // The wheel brings Vulkan; without flash attention and with an F32 cache it computes as torch does in float32.
@@ -80,6 +104,8 @@ async function start(
   dir: string,
   port: number,
   limitMs: number,
+  /** SGLang's `/health` runs a generation, which a cold server takes long for: its model route answers at once. */
+  ready = "/v1/models",
 ): Promise<RealServer> {
   const log = join(dir, `${name}.log`);
   const out = openSync(log, "w");
@@ -98,7 +124,7 @@ async function start(
     clearTimeout(late);
   };
   const until = Date.now() + limitMs;
-  while (!(await answers(url))) {
+  while (!(await answers(url + ready))) {
     if (child.exitCode === null && Date.now() < until) {
       await Bun.sleep(250);
       continue;
@@ -110,9 +136,8 @@ async function start(
   return { url, log, [Symbol.asyncDispose]: stop };
 }
 
-/** SGLang's `/health` runs a generation, which a cold server takes long for: its model route answers at once. */
 async function answers(url: string): Promise<boolean> {
-  return fetch(`${url}/v1/models`).then(
+  return fetch(url).then(
     (response) => response.ok,
     () => false,
   );

@@ -3,6 +3,7 @@ export {
   samplerOptionsSchema,
   type SamplerOptions,
   type SamplerOptionsInput,
+  serverUrlSchema,
 } from "./sampler-options.ts";
 export { SAMPLER_KINDS, type SamplerKind, type SamplerTokenizer } from "./server.ts";
 export {

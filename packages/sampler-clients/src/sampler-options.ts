@@ -8,6 +8,19 @@ import { SAMPLER_KINDS } from "./server.ts";
 const seconds = z.number().positive();
 const count = z.int().min(1);
 
+/** Where a server listens. It is printed and recorded, so it must hold no secret; a query would end up in front of paths. */
+export const serverUrlSchema = z.url({ protocol: /^https?$/ }).superRefine((text, context) => {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null) return;
+  const refuse = (message: string) => context.addIssue({ code: "custom", message, input: "…" });
+  if (url.username !== "" || url.password !== "") {
+    refuse(
+      "a URL must hold no user and no password: it is printed and recorded; name the key's variable with api_key_env",
+    );
+  }
+  if (url.search !== "" || url.hash !== "") refuse("a base URL must have no query and no fragment");
+});
+
 const tlsSchema = z
   .strictObject({
     caFile: z.string().optional().describe("PEM file of the authority that signed the server"),
@@ -34,7 +47,7 @@ export const samplerOptionsSchema = z
   .strictObject({
     kind: z.enum(SAMPLER_KINDS).describe("which server answers"),
     urls: z
-      .array(z.url({ protocol: /^https?$/ }))
+      .array(serverUrlSchema)
       .min(1)
       .readonly()
       .describe("base URLs; several are replicas of one model"),
