@@ -1,22 +1,24 @@
 /**
  * The composition: split → retry → replicas → limit → adapter, after a handshake with every server. In: options and
  * what the run will ask for. Out: the port, its identity, the table, the weight feed – or one line that says what to
- * fix. The only file of this package that reads the environment, the clock and files.
+ * fix. The only file between options and servers that knows a clock and chance.
  */
 import { randomBytes } from "node:crypto";
 import type { Sampler, SamplerIdentity, WeightFeed, WeightVersion } from "@interlace/core";
 import { openBackend } from "./backend.ts";
-import { problem, refuse, type Answer, type Refusal } from "./handshake/answer.ts";
+import { disagreement, identityOf } from "./handshake/agree.ts";
+import { refuse, type Answer, type Refusal } from "./handshake/answer.ts";
 import { biasWarnings, type Sampling } from "./handshake/bias.ts";
 import { shakeHands, type Shaken } from "./handshake/handshake.ts";
-import { openHttp, type Http, type TlsOptions } from "./http.ts";
+import type { Http } from "./http.ts";
 import { sleep } from "./link-signal.ts";
+import { openWires } from "./open-wires.ts";
 import {
   samplerOptionsSchema,
   type SamplerOptions,
   type SamplerOptionsInput,
 } from "./sampler-options.ts";
-import type { SamplerTokenizer } from "./server.ts";
+import type { SamplerKind, SamplerTokenizer } from "./server.ts";
 import { feedWeights, type Fed } from "./weight-feed.ts";
 import { followLoad } from "./wrappers/adaptive-limit.ts";
 import { limitRequests } from "./wrappers/limit.ts";
@@ -58,28 +60,23 @@ export async function createSampler(
   signal: AbortSignal,
 ): Promise<SamplerClient | Refusal> {
   const options = samplerOptionsSchema.parse(input);
-  const key = readKey(options, context.env ?? process.env);
-  if (typeof key !== "string" && key !== null) return refuse(options.urls[0]!, [], key);
-  const tls = await readTls(options);
-  const wires = options.urls.map((url) =>
-    openHttp({ url, headers: headersOf(options, key), ...tls }),
-  );
-  const nextId = nameRequests(
-    context.random === undefined ? randomBytes(4).toString("hex") : "test0000",
-  );
+  const wires = await openWires(options, context.env ?? process.env);
+  if ("refused" in wires) return refuse(options.urls[0]!, [], wires.refused);
+  const nextId = nameRequests(randomBytes(4).toString("hex"));
   const retry = retryOptions(options, context);
   const results = await Promise.all(
     wires.map((http) =>
       shakeHands(http, { ...handshakeOptions(options, context), retry, nextId }, signal),
     ),
   );
-  const refused = results.find((result) => !result.ok) ?? disagreement(results.filter((r) => r.ok));
   const shaken = results.filter((result) => result.ok);
-  if (refused !== null && refused !== undefined && !refused.ok) {
+  const refused = results.find((result) => !result.ok) ?? disagreement(shaken);
+  if (refused !== null) {
     await Promise.all(shaken.map(({ server }) => server.close()));
     return refused;
   }
-  return compose(wires, shaken, options, context, nextId);
+  const blind = options.adaptive ? await findBlind(shaken, signal) : [];
+  return compose(wires, shaken, options, context, { nextId, blind });
 }
 
 function compose(
@@ -87,9 +84,9 @@ function compose(
   shaken: readonly Shaken[],
   options: SamplerOptions,
   context: SamplerContext,
-  nextId: () => string,
+  { nextId, blind }: { readonly nextId: () => string; readonly blind: readonly string[] },
 ): SamplerClient {
-  const identity = identityOf(shaken, options);
+  const identity = identityOf(shaken, options.kind);
   const now = context.now ?? (() => performance.now());
   const closing = new AbortController();
   const version: { current: WeightFeed | null } = { current: null };
@@ -146,7 +143,7 @@ function compose(
     sampler,
     identity,
     tables: shaken.map(({ url, answers }) => ({ url, answers })),
-    warnings: biasWarnings(options.kind, identity.logprobKind, context.sampling),
+    warnings: [...biasWarnings(options.kind, identity.logprobKind, context.sampling), ...blind],
     feed,
     [Symbol.asyncDispose]: async () => {
       closing.abort();
@@ -206,77 +203,24 @@ function nameRequests(nonce: string): () => string {
   };
 }
 
-function readKey(
-  options: SamplerOptions,
-  env: Readonly<Record<string, string | undefined>>,
-): string | null | Answer {
-  if (options.apiKeyEnv === null) return null;
-  const key = env[options.apiKeyEnv];
-  if (key !== undefined && key !== "") return key;
-  return problem("API key", `$${options.apiKeyEnv} is not set`, `export ${options.apiKeyEnv}=…`);
-}
-
-function headersOf(options: SamplerOptions, key: string | null): Record<string, string> {
-  if (key === null) return { ...options.headers };
-  const header: Record<string, string> =
-    options.kind === "tinker" ? { "x-api-key": key } : { authorization: `Bearer ${key}` };
-  return { ...header, ...options.headers };
-}
-
-async function readTls(options: SamplerOptions): Promise<{ readonly tls?: TlsOptions }> {
-  const { tls } = options;
-  if (tls === undefined) return {};
-  const read = async (path: string | undefined): Promise<string | null> =>
-    path === undefined ? null : Bun.file(path).text();
-  const [ca, cert, key] = await Promise.all([
-    read(tls.caFile),
-    read(tls.certFile),
-    read(tls.keyFile),
-  ]);
-  return {
-    tls: {
-      verify: tls.verify,
-      ...(ca === null ? {} : { ca }),
-      ...(cert === null ? {} : { cert }),
-      ...(key === null ? {} : { key }),
-      ...(tls.serverName === undefined ? {} : { serverName: tls.serverName }),
-    },
-  };
-}
-
-/** Replicas are one model: what they say must agree. null = it does. */
-function disagreement(shaken: readonly Shaken[]): Refusal | null {
-  const [first, ...others] = shaken;
-  if (first === undefined) return null;
-  for (const other of others) {
-    const [ours, theirs] = [describe(first), describe(other)];
-    if (ours === theirs) continue;
-    const seen = `${first.url} has ${ours}, ${other.url} has ${theirs}`;
-    return refuse(
-      other.url,
-      other.answers,
-      problem("replicas", seen, "give URLs of one model, started alike"),
+/** Servers that an adaptive limit cannot follow, one line each. */
+async function findBlind(
+  shaken: readonly Shaken[],
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const loads = await Promise.all(shaken.map(({ server }) => server.readLoad(signal)));
+  return shaken
+    .filter((_, index) => loads[index] === null)
+    .map(
+      ({ url, server: { facts } }) =>
+        `${url} has no metrics, so its limit stays at ${ADAPTIVE_START} requests: ${METRICS[facts.kind]}`,
     );
-  }
-  return null;
 }
 
-function describe({ server, vocabSize, logprobKind }: Shaken): string {
-  return `model ${server.facts.model}, ${vocabSize} rows, ${logprobKind} logprobs`;
-}
-
-function identityOf(shaken: readonly Shaken[], options: SamplerOptions): SamplerIdentity {
-  const [first] = shaken as readonly [Shaken, ...Shaken[]];
-  const lengths = shaken.map(({ server }) => server.facts.contextLength).filter((n) => n !== null);
-  const { facts } = first.server;
-  return {
-    kind: options.kind,
-    model: facts.model,
-    vocabSize: first.vocabSize,
-    contextLength: lengths.length === 0 ? null : Math.min(...lengths),
-    logprobKind: first.logprobKind,
-    honoursSeed: shaken.every(({ honoursSeed }) => honoursSeed),
-    versionSource: facts.versionSource,
-    weightVersion: facts.weightVersion,
-  };
-}
+const METRICS: Readonly<Record<SamplerKind, string>> = {
+  vllm: "start vLLM with its /metrics route, or set adaptive = false",
+  sglang: "start SGLang with --enable-metrics, or set adaptive = false",
+  tgi: "let TGI answer /metrics, or set adaptive = false",
+  llamacpp: "start llama-server with --metrics, or set adaptive = false",
+  tinker: "a Tinker service has none, set adaptive = false",
+};

@@ -59,6 +59,17 @@ describe("the handshake measures", () => {
   });
 });
 
+test("an adaptive limit without metrics to follow is told", async () => {
+  await using server = await toyVllm();
+  await using client = await open([server], { adaptive: true });
+  expect(client.warnings).toEqual([
+    `${server.url} has no metrics, so its limit stays at 64 requests: start vLLM with its /metrics route, or set adaptive = false`,
+  ]);
+  await using other = await toyVllm({ metrics: () => "vllm:num_requests_running 0.0\n" });
+  await using seeing = await open([other], { adaptive: true });
+  expect(seeing.warnings).toEqual([]);
+});
+
 describe("refused in one line, before any sample", () => {
   test("down", async () => {
     const server = await toyVllm();
@@ -88,6 +99,12 @@ describe("refused in one line, before any sample", () => {
     expect(await refusal(server.url, options, { env })).toContain("check the key in $TOY_KEY");
     await using client = await open([server], options, { env: { TOY_KEY: "right" } });
     expect(client.ok).toBe(true);
+  });
+  test("a certificate file that is not there", async () => {
+    await using server = await toyVllm();
+    const line = await refusal(server.url, { tls: { caFile: "/no/such/ca.pem" } });
+    expect(line).toStartWith("TLS: ENOENT");
+    expect(line).toEndWith("name files that can be read");
   });
   test("a page instead of a server", async () => {
     await using page = await toyVllm({ routes: { "GET /v1/models": "<html>hello</html>" } });

@@ -5,8 +5,10 @@
 import { weightVersion, type SampleRequest, type WeightVersion } from "@interlace/core";
 import type { Http } from "../http.ts";
 import { fetchMetrics, readMetric } from "../prometheus.ts";
+import { takeProvenEchoes } from "../prompt-echo.ts";
+import { promptJson } from "../prompt-json.ts";
 import { fields, sampledBy, text, type RawSample } from "../raw-sample.ts";
-import { sendJson } from "../read-json.ts";
+import { readJson, sendJson } from "../read-json.ts";
 import type { ConnectOptions, Server, ServerFacts, ServerLoad } from "../server.ts";
 import { trouble, type Trouble } from "../trouble.ts";
 import { chooseModel } from "./choose-model.ts";
@@ -54,7 +56,12 @@ export async function connectSglang(
     const sentTo = lora;
     const body = generateBody(request, wireId, seeds, sentTo);
     const call = { method: "POST", path: "/generate", body, limitMs: null } as const;
-    const json = await sendJson(http, call, abort);
+    const reply = await http.send(call, abort);
+    if (!reply.ok) return reply;
+    const sent = promptJson(request.prompt);
+    const json = readJson(reply, `POST ${http.url}/generate`, (answer) =>
+      takeProvenEchoes(answer, sent),
+    );
     if (!json.ok) return json;
     const raws = parseGenerate(json.value, requestIds(request, wireId));
     return typeof raws === "string" ? trouble("incomplete", raws) : sampledBy(raws, sentTo);

@@ -5,6 +5,7 @@
  */
 import type { SampleRequest } from "@interlace/core";
 import type { Reply } from "../http.ts";
+import { takeProvenEchoes } from "../prompt-echo.ts";
 import { promptJson } from "../prompt-json.ts";
 import {
   fields,
@@ -79,10 +80,17 @@ export function parseGenerate(
   });
 }
 
-/** The same from the bytes: the fast way where the answer is as vLLM 0.32 writes it, else the plain one. */
-export function readGenerate(reply: Reply, what: string): readonly RawSample[] | string | Trouble {
+/**
+ * The same from the bytes: the fast way where the answer is as vLLM 0.32 writes it, else the plain one. `sent`: text
+ * of the prompt's ids.
+ */
+export function readGenerate(
+  reply: Reply,
+  what: string,
+  sent: string,
+): readonly RawSample[] | string | Trouble {
   const cut = reply.status === 200 ? cutAnswer(reply.bytes) : null;
-  const rest = cut === null ? null : tryParse(cut.rest);
+  const rest = cut === null ? null : tryParse(takeProvenEchoes(cut.rest, sent));
   if (cut !== null && rest !== null && choicesOf(rest) === cut.contents.length) {
     return parseGenerate(rest, cut.contents);
   }
@@ -121,8 +129,9 @@ export function parseCompletions(body: unknown): readonly RawSample[] | string {
 export function readCompletions(
   reply: Reply,
   what: string,
+  sent: string,
 ): readonly RawSample[] | string | Trouble {
-  const json = readJson(reply, what);
+  const json = readJson(reply, what, (answer) => takeProvenEchoes(answer, sent));
   return json.ok ? parseCompletions(json.value) : json;
 }
 

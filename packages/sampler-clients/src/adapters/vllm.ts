@@ -5,6 +5,7 @@
 import { weightVersion, type SampleRequest, type WeightVersion } from "@interlace/core";
 import type { Call, Http } from "../http.ts";
 import { fetchMetrics, readMetric } from "../prometheus.ts";
+import { promptJson } from "../prompt-json.ts";
 import { fields, sampledBy, text, type RawSample } from "../raw-sample.ts";
 import { sendJson } from "../read-json.ts";
 import type { ConnectOptions, Server, ServerFacts, ServerLoad } from "../server.ts";
@@ -59,7 +60,11 @@ export async function connectVllm(
     const path = endpoint.ok ? endpoint.path : COMPLETIONS;
     const reply = await http.send({ method: "POST", path, body, limitMs: null }, abort);
     if (!reply.ok) return reply;
-    const raws = (generate ? readGenerate : readCompletions)(reply, `POST ${http.url}${path}`);
+    const raws = (generate ? readGenerate : readCompletions)(
+      reply,
+      `POST ${http.url}${path}`,
+      promptJson(request.prompt),
+    );
     if (typeof raws === "string") return trouble("incomplete", raws);
     return "ok" in raws ? raws : sampledBy(raws, sentTo);
   }

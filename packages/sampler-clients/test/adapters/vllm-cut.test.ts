@@ -56,7 +56,7 @@ describe("recorded", () => {
       const reply = replyOf(exchange);
       const body = exchange.response.body as { choices: unknown[] };
       const plain = check(parseGenerate(body), body.choices.length);
-      expect(check(readGenerate(reply, "x"), body.choices.length)).toEqual([...plain]);
+      expect(check(readGenerate(reply, "x", "1"), body.choices.length)).toEqual([...plain]);
     });
   }
   test("most of them go the fast way", () => {
@@ -102,14 +102,14 @@ test("any answer of this shape reads the same both ways, bit for bit", () => {
       (choices) => {
         const text = answer(choices);
         if (text.includes("NaN")) {
-          expect(readGenerate(replyWith(text), "x")).toMatchObject({
+          expect(readGenerate(replyWith(text), "x", "1")).toMatchObject({
             ok: false,
             cause: "server_error",
           });
           return;
         }
         const plain = check(parseGenerate(JSON.parse(text)), choices.length);
-        expect(check(readGenerate(replyWith(text), "x"), choices.length)).toEqual([...plain]);
+        expect(check(readGenerate(replyWith(text), "x", "1"), choices.length)).toEqual([...plain]);
       },
     ),
     { numRuns: 500 },
@@ -139,7 +139,7 @@ test("a text that is cut anywhere is never read as a whole answer", () => {
     ],
   ]);
   for (let length = 0; length < text.length; length += 1) {
-    expect(readGenerate(replyWith(text.slice(0, length)), "x")).toMatchObject({ ok: false });
+    expect(readGenerate(replyWith(text.slice(0, length)), "x", "1")).toMatchObject({ ok: false });
   }
 });
 
@@ -152,7 +152,7 @@ test("other shapes take the plain way", () => {
   const older =
     '{"choices":[{"index":0,"logprobs":{"content":[{"token":"token_id:5","logprob":-0.5,"bytes":null}]},"finish_reason":"stop","token_ids":[5]}],"usage":{"prompt_tokens":1}}';
   expect(cutAnswer(new TextEncoder().encode(older))).toBeNull();
-  expect(check(readGenerate(replyWith(older), "x"), 1)).toMatchObject([
+  expect(check(readGenerate(replyWith(older), "x", "1"), 1)).toMatchObject([
     { ok: true, finish: "stop" },
   ]);
 });
