@@ -13,6 +13,7 @@ import { evalCompareCommand } from "./commands/eval-compare.ts";
 import { exportSftCommand } from "./commands/export-sft.ts";
 import { replayCommand } from "./commands/replay.ts";
 import { rolloutCommand } from "./commands/rollout.ts";
+import { serveCommands } from "./commands/serve.ts";
 import { trainCommand } from "./commands/train.ts";
 import { verifyCommand } from "./commands/verify.ts";
 import { parserText } from "./parse-errors.ts";
@@ -26,7 +27,7 @@ export type CliContext = CommandContext & {
 };
 
 const routes = buildRouteMap<
-  "rollout" | "train" | "eval" | "verify" | "doctor" | "replay" | "data" | "export",
+  "rollout" | "train" | "eval" | "verify" | "doctor" | "replay" | "data" | "export" | "serve",
   CliContext
 >({
   routes: {
@@ -48,6 +49,7 @@ const routes = buildRouteMap<
       routes: { sft: exportSftCommand },
       docs: { brief: "What a run is good for besides its learner" },
     }),
+    serve: serveCommands,
   },
   docs: {
     brief: "Rolls out language models that run code, and hands a learner exact training data",

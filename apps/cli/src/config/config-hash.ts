@@ -31,6 +31,8 @@ const WITHOUT_EFFECT: ReadonlySet<string> = new Set([
   "sampler.retry.max_seconds",
   "sampler.retry.budget",
   "sandbox.python",
+  "sandbox.url",
+  "sandbox.token_env",
   "sandbox.workers",
   "sandbox.require",
   "grading.workers",

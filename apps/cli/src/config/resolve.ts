@@ -81,7 +81,7 @@ function describeIssue(path: readonly string[], message: string, merged: Layer):
   if (setting === undefined || given === undefined) return `${toDotted(path)}: ${message}`;
   const rest = path.slice(depth + 1);
   const inside = rest.length === 0 ? "" : ` (at ${rest.join(".")}: ${message})`;
-  const seen = JSON.stringify(given.value);
+  const seen = hideUserinfo(JSON.stringify(given.value));
   return (
     `${name} (${setting.description}) is ${seen}, from ${given.origin}: ` +
     `expected ${describeAllowed(setting.schema)}${inside}`
@@ -98,4 +98,9 @@ function choosePreset(written: string | undefined, named: readonly Layer[]): Pre
   const near = nearestName(written, PRESET_NAMES);
   const hint = near === null ? "" : `; the nearest is ${near}`;
   throw wrongUse(`Unknown preset ${written}: expected one of ${PRESET_NAMES.join(", ")}${hint}`);
+}
+
+/** A refused URL is shown without the secret that it was refused for. */
+function hideUserinfo(text: string): string {
+  return text.replaceAll(/\/\/[^/@"\s]*@/g, "//…@");
 }

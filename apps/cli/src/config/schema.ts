@@ -9,7 +9,7 @@ import {
   SHAPINGS,
   SHUFFLES,
 } from "@interlace/core";
-import { SAMPLER_KINDS, samplerOptionsSchema } from "@interlace/sampler-clients";
+import { SAMPLER_KINDS, samplerOptionsSchema, serverUrlSchema } from "@interlace/sampler-clients";
 import { z } from "zod";
 import { evalSchema } from "./eval-schema.ts";
 
@@ -111,7 +111,6 @@ const protocolSchema = z.strictObject({
 });
 
 const server = samplerOptionsSchema.unwrap().omit({ kind: true, urls: true }).shape;
-const url = z.url({ protocol: /^https?$/ });
 
 const samplerSchema = z.strictObject({
   kind: z
@@ -119,7 +118,7 @@ const samplerSchema = z.strictObject({
     .default("embedded")
     .describe("what samples"),
   url: z
-    .union([url, z.array(url).min(1)])
+    .union([serverUrlSchema, z.array(serverUrlSchema).min(1)])
     .nullable()
     .default(null)
     .describe("base URL of the server; several are replicas of one model"),
@@ -136,9 +135,24 @@ const samplerSchema = z.strictObject({
 
 const sandboxSchema = z.strictObject({
   backend: z
-    .enum(["auto", "zygote", "process"])
+    .enum(["auto", "zygote", "bubblewrap", "process", "remote"])
     .default("auto")
     .describe("how the model's Python runs; auto = the best that this machine gives"),
+  url: z
+    .union([serverUrlSchema, z.array(serverUrlSchema).min(1)])
+    .nullable()
+    .default(null)
+    .describe("remote: base URL of a SandboxFusion-compatible service; several are replicas"),
+  tokenEnv: z
+    .string()
+    .min(1)
+    .nullable()
+    .default(null)
+    .describe("remote: environment variable that holds the service's token"),
+  preload: z
+    .array(z.string().min(1))
+    .default([])
+    .describe("modules that the warm pool imports ahead of every run, besides the usual ones"),
   python: z
     .string()
     .min(1)
@@ -158,7 +172,7 @@ const sandboxSchema = z.strictObject({
 });
 
 const modelJudgeSchema = z.strictObject({
-  url: url
+  url: serverUrlSchema
     .nullable()
     .default(null)
     .describe("base URL of the OpenAI-compatible server that judges"),

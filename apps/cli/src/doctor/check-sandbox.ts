@@ -1,7 +1,8 @@
 /** What the sandbox really contains on this machine, line by line, and what would contain more. */
-import { createSandbox, lacking, type IsolationLine } from "@interlace/sandbox";
+import { lacking, type IsolationLine } from "@interlace/sandbox";
 import type { Config } from "../config/schema.ts";
 import { messageOf } from "../person-error.ts";
+import { openSandbox } from "../rollout/open-sandbox.ts";
 import { reporterFor, type Finding } from "./finding.ts";
 
 const NAMESPACES =
@@ -25,12 +26,10 @@ const FIXES: Readonly<Record<IsolationLine, string>> = {
 
 export async function checkSandbox({ sandbox }: Config, findings: Finding[]): Promise<void> {
   const report = reporterFor("sandbox", findings);
-  const { backend, python, require } = sandbox;
+  const { require } = sandbox;
   try {
-    await using opened = await createSandbox({
-      backend,
-      ...(python === null ? {} : { python }),
-    });
+    // What is enforced is looked at line by line below: nothing is refused here.
+    await using opened = await openSandbox({ sandbox: { ...sandbox, require: "none" } });
     const isolation = opened.isolation();
     const run = await opened.run(
       { id: "doctor", code: "print(6 * 7)" },

@@ -9,7 +9,7 @@ import type { Config } from "../config/schema.ts";
 import { checkPlan } from "../rollout/check-plan.ts";
 import { openGrader } from "../rollout/open-grader.ts";
 import { openLanguage } from "../rollout/open-language.ts";
-import { openSandbox } from "../rollout/open-ports.ts";
+import { openSandbox } from "../rollout/open-sandbox.ts";
 import { openProblems } from "../rollout/open-problems.ts";
 import { openSampler } from "../rollout/open-sampler.ts";
 import { openTokenizer } from "../rollout/open-tokenizer.ts";

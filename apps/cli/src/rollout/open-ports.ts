@@ -3,10 +3,10 @@
  * Nothing stays open when a part of it cannot be had.
  */
 import type { Grader, Sampler, SamplerIdentity, WeightFeed } from "@interlace/core";
-import { createSandbox, type OwnedSandbox } from "@interlace/sandbox";
+import type { OwnedSandbox } from "@interlace/sandbox";
 import type { Config } from "../config/schema.ts";
-import { messageOf, workFailed } from "../person-error.ts";
 import { openGrader } from "./open-grader.ts";
+import { openSandbox } from "./open-sandbox.ts";
 import type { Language } from "./open-language.ts";
 import type { TokenizerSource } from "./open-tokenizer.ts";
 import { openSampler, type HandshakeTable } from "./open-sampler.ts";
@@ -49,21 +49,4 @@ export async function openPorts(
     retries: () => ({ sampler: sampler.retries(), sandbox: sandbox.statistics().retries }),
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };
-}
-
-export async function openSandbox({ sandbox }: Config): Promise<OwnedSandbox> {
-  const { backend, require, workers, python, timeoutSeconds, autoPrint } = sandbox;
-  try {
-    return await createSandbox({
-      backend,
-      require,
-      autoPrint,
-      limits: { wallSeconds: timeoutSeconds },
-      ...(workers === null ? {} : { concurrency: workers }),
-      ...(python === null ? {} : { python }),
-    });
-  } catch (error) {
-    const flag = require === "none" ? "" : " (--require none)";
-    throw workFailed(`Cannot run the model's code: ${messageOf(error)}${flag}`, error);
-  }
 }

@@ -14,7 +14,11 @@ export type ServedFake = AsyncDisposable & {
 
 export type Fetchable = { fetch(request: Request): Response | Promise<Response> };
 
-export async function serveFake(app: Fetchable): Promise<ServedFake> {
+/** `port` 0 = a free one. */
+export async function serveFake(
+  app: Fetchable,
+  options: { readonly port?: number } = {},
+): Promise<ServedFake> {
   const server = createServer((incoming, outgoing) => {
     answer(app, incoming, outgoing).catch((error: unknown) => {
       // A bug of a fake or its script: loud, and never a hanging client.
@@ -24,7 +28,10 @@ export async function serveFake(app: Fetchable): Promise<ServedFake> {
     });
   });
   server.requestTimeout = 0;
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(options.port ?? 0, "127.0.0.1", resolve);
+  });
   const { port } = server.address() as AddressInfo;
   async function stop(): Promise<void> {
     server.closeAllConnections();
