@@ -9,6 +9,7 @@ export type ReplayFlags = CommonFlags & {
   readonly config?: string;
   readonly grader?: string;
   readonly tokenizer?: string;
+  readonly redact?: string;
 };
 
 export const replayCommand = buildCommand<ReplayFlags, [run: string], CliContext>({
@@ -50,6 +51,13 @@ export const replayCommand = buildCommand<ReplayFlags, [run: string], CliContext
         parse: String,
         optional: true,
         brief: "Folder of the run's tokenizer, where it has moved or was a server's",
+        placeholder: "DIR",
+      },
+      redact: {
+        kind: "parsed",
+        parse: String,
+        optional: true,
+        brief: "Instead: copy the run to this folder without its texts, for a bug report",
         placeholder: "DIR",
       },
       runs: {

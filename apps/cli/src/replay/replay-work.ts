@@ -11,6 +11,7 @@ import type { ReplayFlags } from "../commands/replay.ts";
 import type { Config } from "../config/schema.ts";
 import { workFailed, wrongUse } from "../person-error.ts";
 import { exportStep } from "../rollout/export-step.ts";
+import { redactWork } from "../redact/redact-work.ts";
 import { openGrader } from "../rollout/open-grader.ts";
 import type { Language } from "../rollout/open-language.ts";
 import { runFacts } from "../rollout/run-facts.ts";
@@ -35,6 +36,12 @@ export async function replayWork(
   name: string,
 ): Promise<0 | 1> {
   const run = await findRun(name, flags.runs);
+  if (flags.redact !== undefined) {
+    return await redactWork(run, flags.redact, flags.json === true, terminal);
+  }
+  if (run.record.redacted) {
+    throw wrongUse(`${run.folder.path} is a redacted copy: its answers cannot be stepped again`);
+  }
   const recorded = await recordedConfig(run);
   const { config, changes } = await changeConfig(recorded, flags);
   const tokenizer = await recordedTokenizer(run, recorded, flags.tokenizer);

@@ -98,6 +98,7 @@ export async function prepareRun(
       tokenizer: { id: language.tokenizerId, vocab_size: language.protocol.vocabSize },
       handshakes: ports.handshakes.map(({ url, answers }) => ({ url, answers: [...answers] })),
       sandbox: isolationToJson(ports.sandbox.isolation()),
+      redacted: false,
     },
   };
 }

@@ -46,6 +46,7 @@ export async function resumeRun(run: string, out: string): Promise<ResumedRun> {
   const lock = lockRun(path);
   try {
     const record = await readRunRecord(join(path, "run.json"));
+    if (record.redacted) throw wrongUse(`${path} is a redacted copy: it cannot go on`);
     const folder = runFolderAt(path, record.run_id);
     return { folder, lock, record, done: recoverMetrics(folder.metrics) };
   } catch (error) {

@@ -39,6 +39,8 @@ const runRecordSchema = z.strictObject({
   tokenizer: z.record(z.string(), z.json()),
   handshakes: z.array(z.json()),
   sandbox: z.json(),
+  /** A copy without texts, for a bug report: it can be checked in part, and cannot go on. */
+  redacted: z.boolean().default(false),
 });
 
 export type RunRecord = z.output<typeof runRecordSchema>;

@@ -40,9 +40,15 @@ export async function verifyWork(
 
 async function openChecks(run: FoundRun, flags: VerifyFlags, out: Reporter): Promise<RunChecks> {
   const config = await recordedConfig(run);
+  if (run.record.redacted) {
+    for (const rule of ["text", "template", "grade", "event_log"] as const) {
+      out.skip(rule, "the run is redacted: its texts are gone");
+    }
+    return { config, language: null, checkEventLog: null, isRedacted: true };
+  }
   const skipTexts = (why: string): RunChecks => {
     for (const rule of ["text", "template", "event_log"] as const) out.skip(rule, why);
-    return { config, language: null, checkEventLog: null };
+    return { config, language: null, checkEventLog: null, isRedacted: false };
   };
   let source: TokenizerSource | null;
   try {
@@ -65,10 +71,11 @@ async function openChecks(run: FoundRun, flags: VerifyFlags, out: Reporter): Pro
     return {
       config,
       language,
+      isRedacted: false,
       checkEventLog: (step, groups) => checkEventLog(recording, step, groups, vocabSize, out),
     };
   } catch (error) {
     out.skip("event_log", messageOf(error));
-    return { config, language, checkEventLog: null };
+    return { config, language, checkEventLog: null, isRedacted: false };
   }
 }
