@@ -21,3 +21,10 @@ export {
   type TrajectoryRow,
 } from "./read-trajectories.ts";
 export { learnerRequirements, learnerSource } from "./learner-files.ts";
+export { readAcknowledged, writeAcknowledged } from "./transport/acknowledgements.ts";
+export {
+  serveDatums,
+  type DatumServer,
+  type DatumServerOptions,
+} from "./transport/serve-datums.ts";
+export { TRANSPORT_VERSION } from "./transport/learner-message.ts";

@@ -9,13 +9,21 @@ from .diagnostics import describe_ratios, merge_descriptions
 from .padding import PaddedBatch, pad
 from .reader import Datums, MicroBatch, open_datums, read_micro_batch
 from .schema import RunFacts, SchemaError
+from .spool import SpooledStep, watch
+from .transport import Connection, EngineLost, StreamedStep, TransportError, connect
 
 __all__ = [
+    "Connection",
     "Datums",
+    "EngineLost",
     "MicroBatch",
     "PaddedBatch",
     "RunFacts",
     "SchemaError",
+    "SpooledStep",
+    "StreamedStep",
+    "TransportError",
+    "connect",
     "describe_ratios",
     "dr_grpo",
     "group_centred",
@@ -26,4 +34,5 @@ __all__ = [
     "read_micro_batch",
     "reinforce_plus_plus",
     "rloo",
+    "watch",
 ]
