@@ -187,6 +187,21 @@ describe("modes and models", () => {
     });
   });
 
+  test("a checkpoint by its server's URL: each is asked for itself", async () => {
+    const fakes = [await createFakeVllm(), await createFakeVllm()];
+    await using first = await serveFake(fakes[0]!.app);
+    await using second = await serveFake(fakes[1]!.app);
+    const points = ["--checkpoint", `one=${first.url}`, "--checkpoint", `two=${second.url}`];
+    const server = ["--sampler", "vllm", "--tokenizer", embeddedPolicyFolder, "--require", "none"];
+    const args = [...SMALL, "--preset", "embedded", ...server, ...points, "--out", "urls"];
+    expect((await runCli(args, folder)).code).toBe(0);
+    const files = ["one", "two"].map((name) => `urls/arith-held-out-retool-${name}.jsonl`);
+    expect(fakes.every((fake) => fake.seen.length > 5)).toBe(true);
+    for (const [i, file] of files.entries()) {
+      expect(linesOf(file).at(-1)).toMatchObject({ model_path: [first.url, second.url][i] });
+    }
+  });
+
   test("a server: the same policy gives the same answers, broken generations are counted apart", async () => {
     const fake = await createFakeVllm();
     await using served = await serveFake(fake.app);
