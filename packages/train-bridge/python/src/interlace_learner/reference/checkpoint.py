@@ -15,7 +15,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,16 @@ OPTIMIZER_FILE = "optimizer.safetensors"
 STATE_FILE = "state.json"
 STATE_VERSION = 1
 
-TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json")
+TOKENIZER_FILES = (
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "special_tokens_map.json",
+    "added_tokens.json",
+    "vocab.json",
+    "merges.txt",
+    "tokenizer.model",
+    "chat_template.jinja",
+)
 
 
 class CheckpointError(ValueError):
@@ -53,10 +62,22 @@ def write_weights(folder: Path, tensors: dict[str, Tensor], source: Path) -> str
         save_file(_plain(tensors), partial / WEIGHTS_FILE, metadata={"format": "pt"})
         config = {**read_config(source), "torch_dtype": "float32"}
         (partial / "config.json").write_text(json.dumps(config, indent=1) + "\n")
-        for name in TOKENIZER_FILES:
-            if (source / name).exists():
-                shutil.copyfile(source / name, partial / name)
+        _copy_tokenizer(source, partial)
         return weight_version(partial)
+
+
+def write_model(folder: Path, write: Callable[[Path], None], source: Path) -> str:
+    """As `write_weights`, for a model that writes its weights and its config itself."""
+    with _whole_folder(folder) as partial:
+        write(partial)
+        _copy_tokenizer(source, partial)
+        return weight_version(partial)
+
+
+def _copy_tokenizer(source: Path, folder: Path) -> None:
+    for name in TOKENIZER_FILES:
+        if (source / name).exists():
+            shutil.copyfile(source / name, folder / name)
 
 
 def weight_version(folder: Path) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Literal, get_args
 
 Reduction = Literal["sample_mean", "token_sum", "token_mean"]
+Backend = Literal["auto", "builtin", "transformers"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,8 @@ class LearnerConfig:
     """From this training step the rate falls linearly, to `decay_floor` × rate at `decay_to`. None = never."""
     decay_to: int | None = None
     decay_floor: float = 0.1
+    backend: Backend = "auto"
+    """What computes the policy. auto = the built-in module where it knows the shape, else transformers."""
     threads: int = 1
     """More than one is slower on a busy small machine: they wait for each other at every kernel."""
 
@@ -41,6 +44,7 @@ class LearnerConfig:
         self._require("warmup_steps", self.warmup_steps >= 0, "at least 0")
         self._require("decay_floor", 0 <= self.decay_floor <= 1, "in [0, 1]")
         self._require("reduction", self.reduction in get_args(Reduction), "a known reduction")
+        self._require("backend", self.backend in get_args(Backend), "a known backend")
         if self.dual_clip is not None:
             self._require("dual_clip", self.dual_clip > 1, "greater than 1")
         if self.temperature is not None:

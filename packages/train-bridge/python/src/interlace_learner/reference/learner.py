@@ -20,9 +20,10 @@ from ..losses import clip_objective, reduce_per_sample, reduce_token_mean, reduc
 from ..padding import PaddedBatch, pad
 from ..reader import MicroBatch, open_datums
 from ..schema import RunFacts
-from .checkpoint import read_config, read_state, read_tensors, write_state, write_weights
+from .causal_lm import CausalLM
+from .checkpoint import read_state, write_model, write_state, write_weights
 from .config import LearnerConfig, learning_rate_at
-from .llama import Llama, LlamaConfig
+from .policy import load_policy
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +43,7 @@ class Learner:
         self.step = 0
         """Training steps done, also those without an update: the next one's index."""
         torch.set_num_threads(config.threads)
-        self.model = Llama(LlamaConfig.from_json(read_config(policy)))
-        weights = read_tensors(policy / "model.safetensors")
-        self.model.load_state_dict({name: value.float() for name, value in weights.items()})
+        self.model = load_policy(policy, config.backend)
         self.optimizer = torch.optim.Adam(
             self.model.parameters(),
             lr=config.learning_rate,
@@ -81,9 +80,9 @@ class Learner:
         self, batches: list[MicroBatch], facts: RunFacts
     ) -> tuple[float, dict[str, float]]:
         """Add the step's gradient to the parameters'. The sum of the losses is the mean over the N scored samples."""
-        if facts.vocab_size > self.model.config.vocab_size:
+        if facts.vocab_size > self.model.vocab_size:
             raise ValueError(
-                f"Expected ids below {self.model.config.vocab_size}, as the model has rows, "
+                f"Expected ids below {self.model.vocab_size}, as the model has rows, "
                 f"got a vocabulary of {facts.vocab_size}; is this the policy that was sampled?"
             )
         temperature = self.config.temperature or logit_temperature(facts)
@@ -142,6 +141,8 @@ class Learner:
 
     def save_weights(self, folder: Path) -> str:
         """For the sampler and for evaluation. Returns the weight version."""
+        if isinstance(self.model, CausalLM):
+            return write_model(folder, self.model.write, self.source)
         return write_weights(folder, self.model.state_dict(), self.source)
 
     def save_state(self, folder: Path, cursor: Any = None) -> None:

@@ -141,6 +141,10 @@ class Llama(nn.Module):
         self.config = config
         self.model = Stack(config)
 
+    @property
+    def vocab_size(self) -> int:
+        return self.config.vocab_size
+
     def hidden(self, ids: Tensor) -> Tensor:
         """[samples, width] → [samples, width, hidden]. Causal: right padding changes nothing before it."""
         width = ids.shape[1]
