@@ -34,8 +34,20 @@ export async function openPorts(
   tell: (line: string) => void,
 ): Promise<OpenedPorts> {
   await using opening = new AsyncDisposableStack();
-  const sandbox = opening.use(await openSandbox(config));
-  const sampler = opening.use(await openSampler(config, language, source, signal));
+  // Python starts while servers are asked. A sandbox that cannot be had ends the asking, and is what is told.
+  const stop = new AbortController();
+  const [openedSandbox, openedSampler] = await Promise.allSettled([
+    openSandbox(config).catch((error: unknown) => {
+      stop.abort(error);
+      throw error;
+    }),
+    openSampler(config, language, source, AbortSignal.any([signal, stop.signal])),
+  ]);
+  if (openedSandbox.status === "fulfilled") opening.use(openedSandbox.value);
+  if (openedSampler.status === "fulfilled") opening.use(openedSampler.value);
+  if (openedSandbox.status === "rejected") throw openedSandbox.reason;
+  if (openedSampler.status === "rejected") throw openedSampler.reason;
+  const [sandbox, sampler] = [openedSandbox.value, openedSampler.value];
   const grader = opening.use(openGrader(config, tell, sandbox));
   const opened = opening.move();
   return {
