@@ -90,9 +90,13 @@ function findForeignId(
   if (request.prompt.length === 0) return "Expected a prompt of at least one id, got none";
   for (const segment of request.prompt.segments) {
     if (known.has(segment)) continue;
-    const foreign = segment.ids.find((id) => id < 0 || id >= vocabSize);
-    if (foreign !== undefined) {
-      return `Expected prompt ids in [0, ${vocabSize}), got ${foreign}; nothing was sent`;
+    const { ids } = segment;
+    // By index: an iterator costs ten times as much.
+    for (let i = 0; i < ids.length; i += 1) {
+      const id = ids[i]!;
+      if (id < 0 || id >= vocabSize) {
+        return `Expected prompt ids in [0, ${vocabSize}), got ${id}; nothing was sent`;
+      }
     }
     known.add(segment);
   }

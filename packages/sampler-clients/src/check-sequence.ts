@@ -86,7 +86,7 @@ function endAtStop(
   bounds: Bounds,
 ): Checked {
   const { ids, logprobs, versions } = sampled;
-  const first = ids.findIndex((id) => request.stopIds.includes(id));
+  const first = findStop(ids, request.stopIds);
   const seed = (request.seed + raw.index) % 2 ** 31;
   const rest = { ok: true, seed, serverText: raw.text } as const;
   if (first === -1) return { ...rest, ids, logprobs, versions, finish: raw.finish };
@@ -105,6 +105,16 @@ function endAtStop(
     // Its text runs past the cut.
     serverText: null,
   };
+}
+
+/** Place of the first stop id; −1 = there is none. */
+function findStop(ids: Int32Array, stopIds: readonly number[]): number {
+  let first = -1;
+  for (const stop of stopIds) {
+    const at = ids.indexOf(stop);
+    if (at !== -1 && (first === -1 || at < first)) first = at;
+  }
+  return first;
 }
 
 function checkPrompt(echo: PromptEcho, request: SampleRequest): string | null {

@@ -40,10 +40,12 @@ export function sampledSegment(ids: Int32Array, logprobs: Float32Array): Segment
 /** O(segments + new ids). An empty segment is kept: a turn of zero tokens is still a turn. */
 export function append(tokens: Tokens, next: Segment): Tokens {
   let hash = tokens.hash;
-  for (const id of next.ids) hash = Math.imul(hash ^ id, FNV_PRIME);
+  const { ids } = next;
+  // By index: an iterator costs ten times as much.
+  for (let i = 0; i < ids.length; i++) hash = Math.imul(hash ^ (ids[i] as number), FNV_PRIME);
   return {
     segments: [...tokens.segments, next],
-    length: tokens.length + next.ids.length,
+    length: tokens.length + ids.length,
     hash: hash >>> 0,
   };
 }
