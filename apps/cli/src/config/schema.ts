@@ -243,6 +243,13 @@ const dynamicSamplingSchema = z.strictObject({
     .nullable()
     .default(null)
     .describe("problems rolled out at most for one batch, null = 3 × data.questions_per_batch"),
+  oversample: z
+    .int()
+    .min(0)
+    .default(0)
+    .describe(
+      "groups under way beyond those still needed; unfinished ones go on in the next batch",
+    ),
 });
 
 const learnerSchema = z.strictObject({

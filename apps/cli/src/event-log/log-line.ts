@@ -14,6 +14,7 @@ import { eventSchema } from "./event-line.ts";
 export const LOG_VERSION = 1;
 
 const time = z.number().min(0);
+const count = z.int().min(0);
 const frame = { v: z.literal(LOG_VERSION), seq: z.int().min(0), t: time };
 
 export const markSchema = z.discriminatedUnion("type", [
@@ -29,6 +30,13 @@ export const markSchema = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("dropped"), answers: z.array(z.string()) }),
   /** An abort; the log can be resumed. */
   z.strictObject({ type: z.literal("interrupted"), reason: z.string() }),
+  /** Over-sampling: which questions the batch consists of, and which were under way when it was full. */
+  z.strictObject({
+    type: z.literal("selected"),
+    questions: z.array(count),
+    /** `position`: of its problem in the data, counted on past the end. */
+    carried: z.array(z.strictObject({ question: count, position: count })),
+  }),
   /** The batch is complete and nothing follows. */
   z.strictObject({ type: z.literal("closed") }),
 ]);

@@ -2,13 +2,14 @@
  * In: a run folder, and settings to change. Out: everything that its steps need to be stepped again from their
  * logs: configuration, language, problems. Opens no server and no sandbox.
  */
-import type { Event, MathExample, Plan } from "@interlace/core";
+import type { MathExample, Plan } from "@interlace/core";
 import type { ConfigSources } from "../config/resolve.ts";
 import type { Config } from "../config/schema.ts";
 import { readEventLog, type RecordedLog } from "../event-log/read-event-log.ts";
 import { openLanguage, type Language } from "../rollout/open-language.ts";
 import { openProblems } from "../rollout/open-problems.ts";
 import { openTokenizer, type TokenizerSource } from "../rollout/open-tokenizer.ts";
+import { carriedInto, findSelected } from "../rollout/carried-groups.ts";
 import { PROBLEMS_MET, stepProblems } from "../rollout/step-problems.ts";
 import { readMetrics } from "../run-folder/metrics-file.ts";
 import { settleConfig } from "../rollout/settle-config.ts";
@@ -57,6 +58,8 @@ export function recordedLanguage(
 
 export type RecordedStep = {
   readonly plan: Plan;
+  /** question_index of each problem. */
+  readonly questions: readonly number[];
   readonly problems: readonly MathExample[];
   readonly log: RecordedLog;
 };
@@ -81,22 +84,28 @@ export async function openRecording(
     );
   }
   const metrics = readMetrics(run.folder.metrics).lines;
-  /** Dynamic sampling met as many as the step's line says; of an open step, those that were answered. */
-  const problemsOf = (index: number, events: readonly Event[]): readonly MathExample[] => {
-    const { first, at } = stepProblems(data.problems, config, metrics, index);
-    if (!config.dynamicSampling.enabled) return first;
-    const last = events.reduce((most, { key }) => Math.max(most, key.question), 0);
+  /** Which of a step's questions are complete groups, and their problems. */
+  const questionsOf = async (index: number, log: RecordedLog) => {
+    const { positions } = await carriedInto(run.folder, config, index);
+    const { first, at } = stepProblems(data.problems, config, metrics, index, positions);
+    if (!config.dynamicSampling.enabled) return { questions: first.map((_, i) => i), at };
+    const selected = findSelected(log.marks);
+    if (selected !== null) return { questions: selected.questions, at };
+    // Without over-sampling it met as many as its line says; an open step, those that were answered.
+    const last = log.events.reduce((most, { key }) => Math.max(most, key.question), 0);
     const count = metrics[index]?.[PROBLEMS_MET] ?? last + 1;
-    return Array.from({ length: count }, (_, question) => at(question));
+    return { questions: Array.from({ length: count }, (_, i) => i), at };
   };
   const logOf = (index: number): string => stepFolderOf(run.folder, index).events;
   return {
     logOf,
     async step(index) {
       const log = await readEventLog(logOf(index));
+      const { questions, at } = await questionsOf(index, log);
       return {
         plan: { config: config.rollout, protocol: language.protocol, step: index },
-        problems: problemsOf(index, log.events),
+        questions,
+        problems: questions.map(at),
         log,
       };
     },

@@ -7,14 +7,12 @@ import {
   fail,
   formatKey,
   type Command,
-  type Event,
   type Grader,
   type Group,
-  type MathExample,
-  type Plan,
   type Ports,
   type Schedule,
 } from "@interlace/core";
+import type { RecordedStep } from "./open-recording.ts";
 
 export type ReplayOptions = {
   readonly vocabSize: number;
@@ -31,11 +29,10 @@ export type Replay = {
 };
 
 export async function replayStep(
-  plan: Plan,
-  problems: readonly MathExample[],
-  events: readonly Event[],
+  { plan, problems, questions, log }: RecordedStep,
   options: ReplayOptions,
 ): Promise<Replay> {
+  const { events } = log;
   const missing: string[] = [];
   const grader = options.grader;
   const notRecorded = (boundary: "sampler" | "sandbox") =>
@@ -61,6 +58,7 @@ export async function replayStep(
     past,
     vocabSize: options.vocabSize,
     maxFailedFraction: 1,
+    questionIndex: (position) => questions[position] ?? NaN,
     ...(options.signal === undefined ? {} : { signal: options.signal }),
     onCommand: (command) => {
       if (command.type !== "grade" || grader === undefined) missing.push(describePlace(command));

@@ -88,12 +88,12 @@ export async function replayWork(
 }
 
 function replayRecorded(
-  { plan, problems, log }: RecordedStep,
+  step: RecordedStep,
   run: FoundRun,
   config: Config,
   grader: Grader | undefined,
 ): Promise<Replay> {
-  return replayStep(plan, problems, log.events, {
+  return replayStep(step, {
     vocabSize: Number(run.record.sampler["vocab_size"]),
     schedule: SCHEDULES[config.run.schedule],
     ...(grader === undefined ? {} : { grader }),

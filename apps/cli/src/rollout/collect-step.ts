@@ -1,7 +1,8 @@
 /**
  * All groups of a step. In: a plan, problems, ports. Out: complete groups, or why the step stays open. With dynamic
  * sampling problems follow until enough groups have a signal or the bound is reached; which ones does not depend on
- * what ends first, so a step that goes on, or is replayed, meets the same.
+ * what ends first, so a step that goes on, or is replayed, meets the same. With over-sampling it does depend on it:
+ * the log then says which questions the batch consists of.
  */
 import {
   collect,
@@ -21,11 +22,15 @@ import type { StepProblems } from "./step-problems.ts";
 export type CollectedStep = Batch & {
   /** Groups with a signal that are missing to a whole batch; 0 without dynamic sampling. */
   readonly missing: number;
+  /** Problems opened, those of carried groups included. */
+  readonly opened: number;
 };
 
 export type CollectStepOptions = CollectOptions & {
   /** Another problem was opened, so many trajectories are expected in all. */
   readonly onExpected?: (trajectories: number) => void;
+  /** Questions that the batch was found to consist of; null = that is still to be found. */
+  readonly questions: readonly number[] | null;
 };
 
 export async function collectStep(
@@ -35,8 +40,16 @@ export async function collectStep(
   ports: Ports,
   options: CollectStepOptions,
 ): Promise<CollectedStep> {
+  const { questions } = options;
+  if (questions !== null) {
+    const own = questions.map(problems.at);
+    const questionIndex = (position: number): number => questions[position] ?? NaN;
+    const batch = await collect(plan, own, ports, { ...options, questionIndex });
+    return { ...batch, missing: 0, opened: questions.length };
+  }
   if (config.dynamicSampling.enabled) return selectStep(plan, config, problems, ports, options);
-  return { ...(await collect(plan, problems.first, ports, options)), missing: 0 };
+  const batch = await collect(plan, problems.first, ports, options);
+  return { ...batch, missing: 0, opened: problems.first.length };
 }
 
 async function selectStep(
@@ -76,14 +89,19 @@ async function selectStep(
     ...options,
     groups: wanted,
     maxProblems: bound,
+    oversample: config.dynamicSampling.oversample,
     dropReason: (group) => (signalled(group) ? null : "no_signal"),
     onSettled,
     signal: AbortSignal.any([stop.signal, ...signals]),
   });
   const dropped = [...selection.dropped.values()].flat();
   const groups = [...selection.groups, ...dropped].toSorted((a, b) => a.question - b.question);
-  const missing = wanted - selection.groups.length;
-  if (stop.signal.aborted) return { end: "failed", groups, failures, missing };
-  const end = selection.end === "interrupted" ? "interrupted" : "complete";
-  return { end, groups, failures, missing };
+  const result = {
+    groups,
+    failures,
+    missing: wanted - selection.groups.length,
+    opened: selection.opened,
+  };
+  if (stop.signal.aborted) return { end: "failed", ...result };
+  return { end: selection.end === "interrupted" ? "interrupted" : "complete", ...result };
 }

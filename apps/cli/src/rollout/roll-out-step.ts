@@ -24,9 +24,10 @@ import { startProgress } from "../terminal/progress.ts";
 import type { Interrupts } from "../terminal/interrupts.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { exportStep, type ExportedStep } from "./export-step.ts";
-import { collectStep } from "./collect-step.ts";
+import { carriedInto, findSelected, recordCarried, type SelectedMark } from "./carried-groups.ts";
+import { collectStep, type CollectedStep } from "./collect-step.ts";
 import type { PreparedRun } from "./prepare-run.ts";
-import { PROBLEMS_MET, stepProblems } from "./step-problems.ts";
+import { PROBLEMS_MET, stepProblems, type StepProblems } from "./step-problems.ts";
 
 export type StepInput = {
   readonly run: PreparedRun;
@@ -56,11 +57,15 @@ export async function rollOutStep(input: StepInput): Promise<StepResult> {
   const began = performance.now();
   const files = stepFolderOf(folder, step);
   const before = readMetrics(folder.metrics).lines;
-  const problems = stepProblems(run.data.problems, config, before, step);
+  const carried = await carriedInto(folder, config, step);
+  const problems = stepProblems(run.data.problems, config, before, step, carried.positions);
   const plan: Plan = { config: config.rollout, protocol: language.protocol, step };
   let asked = problems.first.length * config.rollout.groupSize;
   await using opened = await openStepLog(input, files);
-  const { log, past } = opened;
+  const { log } = opened;
+  const past = opened.isClosed
+    ? opened.past
+    : [...opened.past, ...recordCarried(log, opened.past, carried)];
   const retriesBefore = ports.retries();
   const progress = startProgress(
     terminal,
@@ -77,6 +82,7 @@ export async function rollOutStep(input: StepInput): Promise<StepResult> {
     {
       schedule: SCHEDULES[config.run.schedule],
       past,
+      questions: opened.selected?.questions ?? null,
       signal: interrupts.signal,
       vocabSize: ports.identity.vocabSize,
       maxFailedFraction: config.run.maxFailedFraction,
@@ -105,7 +111,19 @@ export async function rollOutStep(input: StepInput): Promise<StepResult> {
         `${formatPlural(batch.groups.length, "problem")}, all that dynamic_sampling.max_problems allows; the batch is smaller`,
     );
   }
-  if (!opened.isClosed) log.mark({ type: "closed" });
+  const underWay = findUnderWay(batch, problems);
+  if (underWay.length > 0) {
+    terminal.note(
+      `interlace: step ${step}: ${formatPlural(underWay.length, "group")} still under way, carried into the next batch`,
+    );
+  }
+  if (!opened.isClosed) {
+    if (config.dynamicSampling.oversample > 0 && opened.selected === null) {
+      const questions = batch.groups.map(({ question }) => question);
+      log.mark({ type: "selected", questions, carried: underWay });
+    }
+    log.mark({ type: "closed" });
+  }
   await log.sync();
   const exported = await exportStep(files, {
     config,
@@ -123,10 +141,22 @@ export async function rollOutStep(input: StepInput): Promise<StepResult> {
   });
   const more = (await input.finish?.(files, exported)) ?? {};
   const seconds = (performance.now() - began) / 1000;
-  const met = { [PROBLEMS_MET]: batch.groups.length };
+  const known = opened.selected === null ? underWay : opened.selected.carried;
+  const met = { [PROBLEMS_MET]: batch.groups.length + known.length - carried.positions.length };
   const metrics = { ...exported.metrics, ...met, ...more, "time/step_seconds": seconds };
   appendMetrics(folder.metrics, { step, ...metrics });
   return { end: "complete", files, seconds, times: log.times, ...exported, metrics };
+}
+
+/** Opened, and not complete when the batch was. */
+function findUnderWay(
+  { groups, opened }: CollectedStep,
+  problems: StepProblems,
+): SelectedMark["carried"] {
+  const complete = new Set(groups.map(({ question }) => question));
+  return Array.from({ length: opened }, (_, question) => question)
+    .filter((question) => !complete.has(question) && opened > groups.length)
+    .map((question) => ({ question, position: problems.positionOf(question) }));
 }
 
 function subtract(
@@ -143,6 +173,8 @@ type StepLog = AsyncDisposable & {
   readonly past: readonly Event[];
   /** Complete already: only its files are missing. */
   readonly isClosed: boolean;
+  /** What over-sampling chose; null = nothing was chosen yet, or nothing has to be. */
+  readonly selected: SelectedMark | null;
 };
 
 /** A new log, or the one that an earlier process left, cut to its last whole line. */
@@ -170,6 +202,7 @@ async function openStepLog(
       log,
       past: [],
       isClosed: false,
+      selected: null,
       [Symbol.asyncDispose]: () => log[Symbol.asyncDispose](),
     };
   }
@@ -190,7 +223,8 @@ async function openStepLog(
     `step ${step}: going on after ${formatPlural(past.length, "recorded answer")}` +
       (dropped.size === 0 ? "" : `, asking ${formatPlural(dropped.size, "answer")} again`),
   );
-  return { log, past, isClosed, [Symbol.asyncDispose]: () => log[Symbol.asyncDispose]() };
+  const selected = findSelected(recorded.marks);
+  return { log, past, isClosed, selected, [Symbol.asyncDispose]: () => log[Symbol.asyncDispose]() };
 }
 
 async function makeFolder(path: string): Promise<void> {

@@ -5,6 +5,7 @@ import type { CliContext } from "../app.ts";
 import type { TrainFlags } from "../commands/train.ts";
 import type { Config } from "../config/schema.ts";
 import { wrongUse } from "../person-error.ts";
+import { isBuiltInData } from "../rollout/open-problems.ts";
 import { columnMapOf, readProblemFile } from "../data-files/read-problem-file.ts";
 import { startRun } from "../rollout/start-run.ts";
 import { checkpointsOf } from "./checkpoints.ts";
@@ -60,6 +61,12 @@ export async function trainWork(context: CliContext, flags: TrainFlags): Promise
 
 /** Where a step begins depends on how many problems the one before it met: it cannot begin before that is known. */
 function refuseUnlearnable({ train, dynamicSampling }: Config): void {
+  if (dynamicSampling.enabled && dynamicSampling.oversample > 0) {
+    throw wrongUse(
+      "dynamic_sampling.oversample is over 0: a group that is carried over would be sampled from two steps' weights; " +
+        "train takes 0",
+    );
+  }
   if (train.maxStaleness === 0 || !dynamicSampling.enabled) return;
   throw wrongUse(
     "train.max_staleness is over 0 and dynamic_sampling.enabled is true: steps would overlap before it is known " +
@@ -69,7 +76,7 @@ function refuseUnlearnable({ train, dynamicSampling }: Config): void {
 
 async function openHeldOut({ train, data }: Config) {
   if (train.evaluateEvery === 0) return [];
-  const path = train.heldOut ?? (data.path === null ? embeddedProblemFiles.heldOut : null);
+  const path = train.heldOut ?? (isBuiltInData(data) ? embeddedProblemFiles.heldOut : null);
   // Problems of another file say nothing of what is learnt from this one.
   if (path === null) return [];
   return (await readProblemFile(path, columnMapOf(data.columns))).problems;

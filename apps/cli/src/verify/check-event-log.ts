@@ -18,9 +18,8 @@ export async function checkEventLog(
     return;
   }
   try {
-    const { plan, problems, log } = await recording.step(step);
     const options = { vocabSize, schedule: SCHEDULES.continuous };
-    const replay = await replayStep(plan, problems, log.events, options);
+    const replay = await replayStep(await recording.step(step), options);
     for (const place of replay.missing)
       out.fail("event_log", { where }, "an answer", `none at ${place}`);
     const stored = new Map(groups.map((group) => [group.question, group]));

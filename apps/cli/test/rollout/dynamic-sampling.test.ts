@@ -158,6 +158,89 @@ describe("dynamic sampling", () => {
   });
 });
 
+describe("over-sampling", () => {
+  const OVER = SETTINGS.replace("enabled = true", "enabled = true\noversample = 2");
+  const args = ["rollout", "--config", "over.toml", "--steps", "3", "--require", "none"];
+  const questionsOf = async (path: string, step: number) => [
+    ...new Set((await readStep(path, step)).trajectories.map((row) => row["question_index"])),
+  ];
+  const logOf = (path: string, step: number) =>
+    readFileSync(join(stepOf(path, step), "events.jsonl"), "utf8")
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as { readonly type: string } & Record<string, unknown>);
+  const carriedOf = (path: string, step: number) =>
+    logOf(path, step).find(({ type }) => type === "selected")?.["carried"] as readonly {
+      readonly question: number;
+      readonly position: number;
+    }[];
+
+  let over: Ended;
+  beforeAll(async () => {
+    writeFileSync(join(folder, "over.toml"), OVER);
+    over = await runCli([...args, "--out", "over"], folder);
+  });
+
+  test("groups under way go on in the next batch: verified and replayed, each problem once", async () => {
+    expect(over.code).toBe(0);
+    expect(over.stderr).toContain("still under way, carried into the next batch");
+    const path = onlyRun(join(folder, "over"));
+    const ids: unknown[] = [];
+    for (const step of [0, 1, 2]) {
+      const seen = (await askPython(ORACLE, [stepOf(path, step)])) as Record<string, number>;
+      expect(seen["with_signal"]).toBeGreaterThanOrEqual(3);
+      const { trajectories, ledger } = await readStep(path, step);
+      expect(ledger.trajectories.total).toBe(trajectories.length);
+      ids.push(...new Set(trajectories.map((row) => row["problem_id"])));
+      // What was carried in comes first, and is complete or carried on.
+      const before = step === 0 ? [] : carriedOf(path, step - 1);
+      const questions = await questionsOf(path, step);
+      const after = carriedOf(path, step).map(({ question }) => question);
+      for (const place of before.keys()) expect([...questions, ...after]).toContain(place);
+    }
+    // Every problem in one batch only, and none is passed over.
+    expect(new Set(ids).size).toBe(ids.length);
+    const rest = carriedOf(path, 2).map(({ position }) => position);
+    const met = ids.map((id) => Number(String(id).split("-").at(-1)));
+    expect([...met, ...rest].toSorted((a, b) => a - b)).toEqual(
+      Array.from({ length: met.length + rest.length }, (_, i) => i),
+    );
+    const verified = await runCli(["verify", path], folder);
+    expect(verified.stdout).toContain("rules hold");
+    expect(verified.code).toBe(0);
+    const replayed = await runCli(["replay", path], folder);
+    expect(replayed.stdout.match(/byte for byte/g)).toHaveLength(3);
+  });
+
+  test("cut in its second batch it goes on, and holds", async () => {
+    const child = spawnCli([...args, "--out", "cut"], folder);
+    await waitForText(child.stderr, "step 1  ");
+    child.kill("SIGKILL");
+    await child.exited;
+    const path = onlyRun(join(folder, "cut"));
+    expect((await runCli(["rollout", "--resume", path], folder)).code).toBe(0);
+    expect((await runCli(["verify", path], folder)).stdout).toContain("rules hold");
+    const replayed = await runCli(["replay", path], folder);
+    expect(replayed.stdout.match(/byte for byte/g)).toHaveLength(3);
+  });
+
+  test("a batch that was chosen, but has no files yet, is not chosen again", async () => {
+    const path = onlyRun(join(folder, "over"));
+    const want = await readStep(path, 2);
+    const metrics = readFileSync(join(path, "metrics.jsonl"), "utf8").split("\n");
+    writeFileSync(join(path, "metrics.jsonl"), `${metrics.slice(0, 2).join("\n")}\n`);
+    for (const name of ["datums.arrow", "trajectories.arrow", "ledger.json"]) {
+      rmSync(join(stepOf(path, 2), name));
+    }
+    expect((await runCli(["rollout", "--resume", path], folder)).code).toBe(0);
+    expect(await readStep(path, 2)).toEqual(want);
+    const line = (text: string | undefined) =>
+      (JSON.parse(text ?? "") as Record<string, number>)["rollout/problems"];
+    const again = readFileSync(join(path, "metrics.jsonl"), "utf8").split("\n");
+    expect(line(again[2])).toBe(line(metrics[2]));
+  });
+});
+
 test("the files and the record name the estimator", async () => {
   expect((await readStep(run)).datums_metadata).toMatchObject({ advantage_estimator: "grpo_std" });
   const record = readFileSync(join(run, "run.json"), "utf8");
