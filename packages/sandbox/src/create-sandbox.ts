@@ -36,8 +36,8 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Owned
   resolveLimits(defaults);
   const slots = createSemaphore(options.concurrency ?? availableParallelism());
   const autoPrint = "autoPrint" in options && (options.autoPrint ?? false);
-  const backend = await createBackend(options);
-  await refuseLess(backend, options.require ?? "none");
+  const { backend, noPool } = await chooseBackend(options);
+  await refuseLess(backend, options.require ?? "none", noPool);
   let totals = NO_STATISTICS;
 
   async function attempt(job: Job, signal: AbortSignal): Promise<ExecResult | Failure> {
@@ -83,34 +83,44 @@ function withQueue(result: ExecResult, seconds: number): ExecResult {
   return { ...result, usage: { ...usage, queuedSeconds: usage.queuedSeconds + seconds } };
 }
 
-async function createBackend(options: SandboxOptions): Promise<Backend> {
+type Chosen = {
+  readonly backend: Backend;
+  /** Why the warm pool could not be had where the best was asked for; null = it was not missed. */
+  readonly noPool: string | null;
+};
+
+async function chooseBackend(options: SandboxOptions): Promise<Chosen> {
   if (options.backend === undefined || options.backend === "auto") return createBest(options);
+  const only = async (made: Backend | Promise<Backend>) => ({ backend: await made, noPool: null });
   switch (options.backend) {
     case "zygote":
-      return createZygote(options);
+      return only(createZygote(options));
     case "bubblewrap": {
       const python = await findPython(options.python);
-      return probed(await createBubblewrapBackend(python), python);
+      return only(probed(await createBubblewrapBackend(python), python));
     }
     case "process":
-      return createProcessBackend(await findPython(options.python));
+      return only(createProcessBackend(await findPython(options.python)));
     case "remote":
-      return createRemoteBackend(options);
+      return only(createRemoteBackend(options));
     case "replay":
-      return createReplayBackend(options.recorded);
+      return only(createReplayBackend(options.recorded));
   }
 }
 
 /** Where the warm pool cannot be had, one process per call; the isolation report tells which it is. */
-async function createBest(options: ZygoteOptions): Promise<Backend> {
+async function createBest(options: ZygoteOptions): Promise<Chosen> {
+  let noPool = `it needs Linux, this is ${process.platform}`;
   if (process.platform === "linux") {
     try {
-      return await createZygote(options);
+      return { backend: await createZygote(options), noPool: null };
     } catch (error) {
       if (options.level !== undefined || options.preload !== undefined) throw error;
+      noPool = error instanceof Error ? error.message : String(error);
     }
   }
-  return createProcessBackend(await findPython(options.python));
+  const backend = await createProcessBackend(await findPython(options.python));
+  return { backend, noPool };
 }
 
 async function createZygote(options: ZygoteOptions): Promise<Backend> {
@@ -141,13 +151,19 @@ async function probed(backend: Backend, python: Python): Promise<Backend> {
   }
 }
 
-async function refuseLess(backend: Backend, require: Require): Promise<void> {
+async function refuseLess(
+  backend: Backend,
+  require: Require,
+  noPool: string | null,
+): Promise<void> {
   const missing = lacking(backend.isolation, require);
   if (missing.length === 0) return;
   const { backend: name, level } = backend.isolation;
   await backend[Symbol.asyncDispose]();
   const reasons = missing.map((line) => `${line.name} (${line.why ?? "not enforced"})`).join(", ");
+  const pool = noPool === null ? "" : ` (the warm pool could not be had: ${noPool})`;
   throw new Error(
-    `Expected isolation "${require}", but ${name} (${level}) does not give ${reasons}; choose another backend or accept less with require "none"`,
+    `Expected isolation "${require}", but ${name} (${level}) does not give ${reasons}${pool}; ` +
+      'choose another backend or accept less with require "none"',
   );
 }
