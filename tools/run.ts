@@ -1,8 +1,8 @@
 /**
  * Starts a program of this checkout that is no command of `interlace`: benchmarks, tests against real servers.
  *
- * In: a file with its arguments, or a folder: all the programs in it, or the one that is named next,
- * with its arguments. Out: what they print; exit code 1 when one of them ends badly. Installs what is
+ * In: a file with its arguments, or a folder: all the programs in it, or the one that is named next, each
+ * with the arguments that follow. Out: what they print; exit code 1 when one of them ends badly. Installs what is
  * missing first; knows no program.
  */
 import { existsSync, readdirSync, statSync } from "node:fs";
