@@ -36,7 +36,11 @@ const routes = buildRouteMap<
     eval: buildRouteMap({
       routes: { run: evalCommand, compare: evalCompareCommand },
       defaultCommand: "run",
-      docs: { brief: "How often are the answers right" },
+      docs: {
+        brief: "How often are the answers right",
+        fullDescription:
+          "Evaluates a model, and compares evaluations. `interlace eval` with flags alone is `interlace eval run`.",
+      },
     }),
     verify: verifyCommand,
     doctor: doctorCommand,

@@ -46,6 +46,15 @@ export function readEvalFile(path: string, configHash: string): RecordedEval {
   return { lines, bytes };
 }
 
+/** Leaves these lines and no others in the file, at once; returns its bytes. */
+export async function rewriteEvalFile(path: string, lines: Iterable<ProblemLine>): Promise<number> {
+  try {
+    return await writeAtomic(path, [encodeLines(lines)]);
+  } catch (error) {
+    throw workFailed(messageOf(error), error);
+  }
+}
+
 /** Goes on after `bytes`. */
 export function openEvalFile(path: string, bytes: number): EvalFile {
   let fd: number;
@@ -66,16 +75,19 @@ export function openEvalFile(path: string, bytes: number): EvalFile {
       }
     },
     async finish(lines, summary) {
-      const encoder = new TextEncoder();
-      const parts = [...lines, summary].map((line) => encoder.encode(`${JSON.stringify(line)}\n`));
       try {
-        await writeAtomic(path, [parts]);
+        await writeAtomic(path, [encodeLines([...lines, summary])]);
       } catch (error) {
         throw workFailed(messageOf(error), error);
       }
     },
     [Symbol.dispose]: () => closeSync(fd),
   };
+}
+
+function encodeLines(lines: Iterable<object>): readonly Uint8Array[] {
+  const encoder = new TextEncoder();
+  return Array.from(lines, (line) => encoder.encode(`${JSON.stringify(line)}\n`));
 }
 
 function parseJson(path: string, number: number, text: string): unknown {

@@ -8,7 +8,7 @@ import { workFailed, wrongUse } from "../person-error.ts";
 import { formatCount, formatCounts, formatPlural } from "../terminal/format.ts";
 import { startProgress } from "../terminal/progress.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { openEvalFile, readEvalFile } from "./eval-file.ts";
+import { openEvalFile, readEvalFile, rewriteEvalFile } from "./eval-file.ts";
 import type { OpenedEval } from "./open-eval.ts";
 import { problemLine, type ProblemLine } from "./problem-line.ts";
 import { summaryLine, type SummaryLine } from "./summary-line.ts";
@@ -36,8 +36,8 @@ export async function runEval(opened: OpenedEval, run: EvalRun): Promise<EvalEnd
   }
   // Lines that are asked again must go before anything is added.
   const isKept = lines.size === recorded.lines.length;
-  using file = openEvalFile(run.path, isKept ? recorded.bytes : 0);
-  if (!isKept) for (const line of lines.values()) file.append(line);
+  const bytes = isKept ? recorded.bytes : await rewriteEvalFile(run.path, lines.values());
+  using file = openEvalFile(run.path, bytes);
 
   const missing = problems.flatMap((_, question) => (lines.has(question) ? [] : [question]));
   const { valN } = facts;
