@@ -18,6 +18,8 @@ export type TrainFlags = CommonFlags & {
   readonly policy?: string;
   readonly learningRate?: string;
   readonly maxStaleness?: string;
+  readonly tracker?: string;
+  readonly trackerMode?: string;
   readonly python?: string;
   readonly require?: string;
   readonly seed?: string;
@@ -44,6 +46,8 @@ export const TRAIN_FLAG_SETTINGS = {
   policy: "train.policy",
   learningRate: "train.learning_rate",
   maxStaleness: "train.max_staleness",
+  tracker: "tracker.kind",
+  trackerMode: "tracker.mode",
   python: "train.python",
   require: "sandbox.require",
   seed: "rollout.seed",
@@ -84,6 +88,8 @@ export const trainCommand = buildCommand<TrainFlags, [], CliContext>({
       policy: text("Folder of the policy to train (default: the one in the box)", "DIR"),
       learningRate: text("Adam's rate (default 4e-5; embedded 1.2e-3)", "RATE"),
       maxStaleness: text("Updates that a trajectory may be behind (default 0 = on-policy)", "N"),
+      tracker: text("jsonl, wandb, swanlab, mlflow or tensorboard (default jsonl)", "KIND"),
+      trackerMode: text("online, offline or disabled (default online)", "MODE"),
       python: text("Interpreter with the learner's packages (default: one is set up)", "FILE"),
       require: text("Least isolation of the sandbox: none, standard or strict", "LEVEL"),
       seed: text("Seeds everything that is drawn (default 42)", "N"),

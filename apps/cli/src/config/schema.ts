@@ -309,6 +309,18 @@ const trainSchema = z.strictObject({
     .describe("problem file for evaluations, null = the built-in held-out problems"),
 });
 
+const trackerSchema = z.strictObject({
+  kind: z
+    .enum(["jsonl", "wandb", "swanlab", "mlflow", "tensorboard"])
+    .default("jsonl")
+    .describe("where metrics of a training go besides metrics.jsonl; jsonl = nowhere"),
+  project: z.string().min(1).default("interlace").describe("the tracker's project or experiment"),
+  mode: z
+    .enum(["online", "offline", "disabled"])
+    .default("online")
+    .describe("offline = files in the run folder"),
+});
+
 export const configSchema = z.strictObject({
   run: runSchema,
   data: dataSchema,
@@ -323,6 +335,7 @@ export const configSchema = z.strictObject({
   learner: learnerSchema,
   eval: evalSchema,
   train: trainSchema,
+  tracker: trackerSchema,
 });
 
 export type Config = z.output<typeof configSchema>;

@@ -21,12 +21,30 @@ export type LearnerCommand = {
   readonly source: string;
 };
 
+/** What runs beside the engine, and how messages call it. */
+export type LearnerRole = {
+  readonly module: string;
+  readonly name: string;
+  /** Ends the message of one that died. */
+  readonly advice: string;
+};
+
+const LEARNER: LearnerRole = {
+  module: "interlace_learner",
+  name: "learner",
+  advice: "what was trained is kept, go on with --resume",
+};
+
 const KEPT_STDERR = 4_000;
 
-export function startLearner({ python, source }: LearnerCommand): LearnerProcess {
-  const child = Bun.spawn([python, "-m", "interlace_learner"], {
+export function startLearner(
+  { python, source }: LearnerCommand,
+  { module, name, advice }: LearnerRole = LEARNER,
+): LearnerProcess {
+  const path = [source, process.env["PYTHONPATH"]].filter(Boolean).join(":");
+  const child = Bun.spawn([python, "-m", module], {
     // Two OpenMP threads on a busy machine wait for each other; the learner sets its own count.
-    env: { ...process.env, PYTHONPATH: source, OMP_WAIT_POLICY: "passive", PYTHONUNBUFFERED: "1" },
+    env: { ...process.env, PYTHONPATH: path, OMP_WAIT_POLICY: "passive", PYTHONUNBUFFERED: "1" },
     stdin: "pipe",
     stdout: "pipe",
     stderr: "pipe",
@@ -46,8 +64,7 @@ export function startLearner({ python, source }: LearnerCommand): LearnerProcess
     const code = await child.exited;
     const tail = said.trim();
     throw workFailed(
-      `The learner ended on its own (${child.signalCode ?? `exit code ${code}`})${tail === "" ? "" : `: ${tail}`}; ` +
-        "what was trained is kept, go on with --resume",
+      `The ${name} ended on its own (${child.signalCode ?? `exit code ${code}`})${tail === "" ? "" : `: ${tail}`}; ${advice}`,
     );
   }
 
@@ -63,10 +80,10 @@ export function startLearner({ python, source }: LearnerCommand): LearnerProcess
     }
     const next = await lines.next();
     if (next.done === true) return gone();
-    const reply = parseReply(next.value);
+    const reply = parseReply(next.value, name);
     if (reply.type === expected) return reply;
     throw workFailed(
-      `The learner could not ${String(request["type"])}: ${String(reply["message"])}`,
+      `The ${name} could not ${String(request["type"])}: ${String(reply["message"])}`,
     );
   }
 
@@ -86,12 +103,12 @@ export function startLearner({ python, source }: LearnerCommand): LearnerProcess
   };
 }
 
-function parseReply(line: string): LearnerReply {
+function parseReply(line: string, name: string): LearnerReply {
   try {
     return JSON.parse(line) as LearnerReply;
   } catch (error) {
     throw workFailed(
-      `The learner wrote a line that is no JSON: ${line.slice(0, 200)}: ${messageOf(error)}`,
+      `The ${name} wrote a line that is no JSON: ${line.slice(0, 200)}: ${messageOf(error)}`,
     );
   }
 }

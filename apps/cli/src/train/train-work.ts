@@ -13,6 +13,7 @@ import { trainFlagSettings } from "./flag-settings.ts";
 import { openLearnerEnv } from "./learner-env.ts";
 import { startLearner, type LearnerCommand } from "./learner-process.ts";
 import { reportTraining, reportTrainingStep } from "./report-training.ts";
+import { openTracker } from "./tracker.ts";
 import { trainSteps } from "./training-loop.ts";
 import { writePlot } from "./write-plot.ts";
 
@@ -40,6 +41,8 @@ export async function trainWork(context: CliContext, flags: TrainFlags): Promise
   const { heldOut, command } = learning;
   const { run, folder, resumed, interrupts } = started;
   const { train } = run.config;
+  const tell = (line: string): void => terminal.note(`interlace: ${line}`);
+  const tracker = await openTracker(command, run, folder, tell);
   const learner = stack.use(startLearner(command));
   const end = await trainSteps({
     run,
@@ -52,8 +55,16 @@ export async function trainWork(context: CliContext, flags: TrainFlags): Promise
     retryFailed: flags.retryFailed === true,
     interrupts,
     terminal,
-    onStep: (lines) => reportTrainingStep(lines, run.config, isJson, terminal),
+    onStep: (lines) => {
+      const line = lines.at(-1);
+      if (line !== undefined) tracker.log(line);
+      reportTrainingStep(lines, run.config, isJson, terminal);
+    },
+  }).catch(async (error: unknown) => {
+    await tracker.close(true);
+    throw error;
   });
+  await tracker.close(end.end !== "complete");
   const plot = await writePlot(folder, end.lines);
   reportTraining({ end, folder, plot }, isJson, terminal);
   return end.end === "complete" ? 0 : 1;
