@@ -49,7 +49,7 @@ export function createDriver(plan: Plan, ports: Ports, options: DriverOptions): 
   const groups = new Map<number, Group>();
   const complete: Group[] = [];
   const inFlight = new Set<Promise<void>>();
-  let waiting: Command[] = [];
+  const waiting: Record<Command["type"], Command[]> = { sample: [], execute: [], grade: [] };
   /** Sample and execute commands in flight; grades hold no barrier. */
   let running = 0;
   let opened = false;
@@ -64,7 +64,7 @@ export function createDriver(plan: Plan, ports: Ports, options: DriverOptions): 
     for (let command = commands.shift(); command !== undefined; command = commands.shift()) {
       const answer = past.take(command);
       if (answer === null) {
-        waiting.push(command);
+        waiting[command.type].push(command);
         continue;
       }
       const next = step(plan, group, answer);
@@ -104,10 +104,10 @@ export function createDriver(plan: Plan, ports: Ports, options: DriverOptions): 
   }
 
   function pump(): void {
-    if (signal.aborted || waiting.length === 0) return;
+    if (signal.aborted) return;
     const chosen = new Set(schedule({ waiting, running, opened }));
     if (chosen.size === 0) return;
-    waiting = waiting.filter((command) => !chosen.has(command));
+    for (const kind of KINDS) waiting[kind] = withoutChosen(waiting[kind], kind, chosen);
     for (const command of chosen) launch(command);
   }
 
@@ -156,4 +156,18 @@ export function createDriver(plan: Plan, ports: Ports, options: DriverOptions): 
     broken: () => broken,
     settle: () => Promise.allSettled(inFlight),
   };
+}
+
+const KINDS = ["sample", "execute", "grade"] as const;
+
+/** Costs what was chosen, not what waits: at a barrier thousands wait, and each answer asks again. */
+function withoutChosen(
+  waiting: Command[],
+  kind: Command["type"],
+  chosen: ReadonlySet<Command>,
+): Command[] {
+  let count = 0;
+  for (const { type } of chosen) if (type === kind) count += 1;
+  if (count === 0) return waiting;
+  return count === waiting.length ? [] : waiting.filter((command) => !chosen.has(command));
 }
