@@ -33,12 +33,14 @@ def pad(batch: MicroBatch, pad_id: int = 0, multiple: int = 1) -> PaddedBatch:
         raise ValueError(f"Expected multiple to be at least 1, got {multiple}")
     longest = int(batch.lengths.max(initial=0))
     width = -(-longest // multiple) * multiple
-    # True at the positions that hold a token.
-    real = np.arange(width) < batch.lengths[:, None]
+    offsets = batch.offsets.tolist()
 
     def spread(values: NDArray[Any], dtype: Any, filler: float = 0) -> NDArray[Any]:
-        out = np.full(real.shape, filler, dtype)
-        out[real] = values
+        # Row by row: plain copies are several times faster than one that asks of every position whether it is real.
+        out = np.empty((len(batch), width), dtype)
+        for row, start, end in zip(out, offsets, offsets[1:], strict=False):
+            row[: end - start] = values[start:end]
+            row[end - start :] = filler
         return out
 
     return PaddedBatch(

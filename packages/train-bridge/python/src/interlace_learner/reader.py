@@ -156,23 +156,27 @@ def _views(batch: Any, name: str) -> tuple[Int32Array, NDArray[Any]]:
 
 
 def _check_values(batch: MicroBatch, facts: RunFacts, where: str) -> None:
+    """Whole arrays at once; where in them something is wrong is only looked for when it is."""
+    if len(batch.loss_mask) == 0:
+        raise SchemaError(f"{where}, row 0: expected a token to learn from, got none")
     for name in ("input_tokens", "target_tokens"):
         ids = getattr(batch, name)
-        _refuse(
-            batch,
-            (ids < 0) | (ids >= facts.vocab_size),
-            f"{name} in [0, {facts.vocab_size})",
-            where,
-        )
+        if ids.min() < 0 or ids.max() >= facts.vocab_size:
+            bad = (ids < 0) | (ids >= facts.vocab_size)
+            _refuse(batch, bad, f"{name} in [0, {facts.vocab_size})", where)
     masked = batch.loss_mask
-    _refuse(batch, masked > 1, "loss_mask of 0 or 1", where)
-    _refuse(batch, ~np.isfinite(batch.old_logprobs), "finite old_logprobs", where)
-    _refuse(batch, ~np.isfinite(batch.advantages), "finite advantages", where)
-    _refuse(
-        batch, (masked == 0) & (batch.advantages != 0), "advantage 0 where the mask is 0", where
-    )
-    before = np.concatenate([[0], np.cumsum(masked, dtype=np.int64)])[batch.offsets]
-    empty = np.flatnonzero(np.diff(before) == 0)
+    if masked.max() > 1:
+        _refuse(batch, masked > 1, "loss_mask of 0 or 1", where)
+    for name in ("old_logprobs", "advantages"):
+        values = getattr(batch, name)
+        # NaN goes through min and max.
+        if not (np.isfinite(values.min()) and np.isfinite(values.max())):
+            _refuse(batch, ~np.isfinite(values), f"finite {name}", where)
+    stray = (batch.advantages != 0) > masked.view(np.bool_)
+    _refuse(batch, stray, "advantage 0 where the mask is 0", where)
+    # An empty row would be given its neighbour's sum; there is nothing to learn from it either.
+    learnt = np.add.reduceat(masked, batch.offsets[:-1].clip(max=len(masked) - 1), dtype=np.int32)
+    empty = np.flatnonzero((learnt == 0) | (batch.lengths == 0))
     if len(empty):
         raise SchemaError(f"{where}, row {empty[0]}: expected a token to learn from, got none")
 
