@@ -51,7 +51,7 @@ try {
   const rows: Row[] = [];
   const versions = new Set<string>();
   for (const planned of cellsOf(flags.quick)) {
-    if (!nameOf(planned.cell).includes(flags.only)) continue;
+    if (!nameOf(planned.cell).startsWith(flags.only)) continue;
     const runs = await measure(planned, serverUrl);
     for (const { version } of runs.values().flatMap((each) => each)) versions.add(version);
     rows.push(rowOf(planned, runs));

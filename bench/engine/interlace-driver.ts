@@ -171,7 +171,6 @@ for (let step = 1; step <= cell.batches; step++) {
   const before = cpuMs();
   const batch = await runBatch(client.sampler, step);
   used += cpuMs() - before;
-  if (process.env["BENCH_TRACE"]) console.error(step, cpuMs() - before, batch.exportMs);
   exported += batch.exportMs;
   wallMs.push(batch.wallMs);
   grownBytes = residentBytes("after") - resident;
