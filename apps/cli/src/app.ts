@@ -1,11 +1,7 @@
 /** Every command by name, and how help is laid out. A command's work is imported when it runs, never for help. */
-import {
-  buildApplication,
-  buildRouteMap,
-  type Application,
-  type CommandContext,
-} from "@stricli/core";
+import { buildApplication, buildRouteMap, type Application } from "@stricli/core";
 import packageJson from "../package.json";
+import type { CliContext } from "./cli-context.ts";
 import { dataPrepareCommand } from "./commands/data-prepare.ts";
 import { doctorCommand } from "./commands/doctor.ts";
 import { evalCommand } from "./commands/eval.ts";
@@ -17,14 +13,6 @@ import { serveCommands } from "./commands/serve.ts";
 import { trainCommand } from "./commands/train.ts";
 import { verifyCommand } from "./commands/verify.ts";
 import { parserText } from "./parse-errors.ts";
-import type { Terminal } from "./terminal/terminal.ts";
-
-export type CliContext = CommandContext & {
-  readonly terminal: Terminal;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** 0 fine, 1 the work failed or a check found something, 2 wrong use. */
-  readonly setExitCode: (code: 0 | 1 | 2) => void;
-};
 
 const routes = buildRouteMap<
   "rollout" | "train" | "eval" | "verify" | "doctor" | "replay" | "data" | "export" | "serve",

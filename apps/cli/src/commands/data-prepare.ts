@@ -1,6 +1,6 @@
 /** `interlace data prepare`: its flags. */
 import { buildCommand } from "@stricli/core";
-import type { CliContext } from "../app.ts";
+import type { CliContext } from "../cli-context.ts";
 import { COMMON_FLAGS, runCommand, type CommonFlags } from "./run-command.ts";
 
 export type DataPrepareFlags = CommonFlags & {

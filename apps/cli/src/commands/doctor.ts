@@ -1,6 +1,6 @@
 /** `interlace doctor`: its flags. The work is in `doctor/`. */
 import { buildCommand } from "@stricli/core";
-import type { CliContext } from "../app.ts";
+import type { CliContext } from "../cli-context.ts";
 import { COMMON_FLAGS, runCommand, type CommonFlags } from "./run-command.ts";
 
 export type DoctorFlags = CommonFlags & {

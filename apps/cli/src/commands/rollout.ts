@@ -1,6 +1,6 @@
 /** `interlace rollout`: its flags. What they do not say stands in a TOML file; the work is in `rollout/`. */
 import { buildCommand } from "@stricli/core";
-import type { CliContext } from "../app.ts";
+import type { CliContext } from "../cli-context.ts";
 import { COMMON_FLAGS, runCommand, type CommonFlags } from "./run-command.ts";
 
 export type RolloutFlags = CommonFlags & {

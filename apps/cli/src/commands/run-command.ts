@@ -1,5 +1,5 @@
 /** What all commands share: two flags, and how an error reaches a person. */
-import type { CliContext } from "../app.ts";
+import type { CliContext } from "../cli-context.ts";
 import { messageOf, PersonError } from "../person-error.ts";
 
 export type CommonFlags = { readonly json?: boolean; readonly debug?: boolean };

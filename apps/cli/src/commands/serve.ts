@@ -1,6 +1,6 @@
 /** `interlace serve …`: the sandbox and the fake servers as services. */
 import { buildCommand, buildRouteMap } from "@stricli/core";
-import type { CliContext } from "../app.ts";
+import type { CliContext } from "../cli-context.ts";
 import type { FakeKind } from "../serve/serve-fake-work.ts";
 import { COMMON_FLAGS, runCommand, type CommonFlags } from "./run-command.ts";
 

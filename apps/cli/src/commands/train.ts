@@ -1,6 +1,6 @@
 /** `interlace train`: its flags. What they do not say stands in a TOML file; the work is in `train/`. */
 import { buildCommand } from "@stricli/core";
-import type { CliContext } from "../app.ts";
+import type { CliContext } from "../cli-context.ts";
 import { COMMON_FLAGS, runCommand, type CommonFlags } from "./run-command.ts";
 
 export type TrainFlags = CommonFlags & {

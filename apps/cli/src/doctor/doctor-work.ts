@@ -1,5 +1,5 @@
 /** The work of `interlace doctor`, from flags to an exit code. Writes nothing. */
-import type { CliContext } from "../app.ts";
+import type { CliContext } from "../cli-context.ts";
 import { DOCTOR_FLAG_SETTINGS, type DoctorFlags } from "../commands/doctor.ts";
 import { resolveConfig } from "../config/resolve.ts";
 import { flagSettings } from "../rollout/flag-settings.ts";

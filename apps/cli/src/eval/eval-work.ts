@@ -1,6 +1,6 @@
 /** The work of `interlace eval`, from flags to an exit code: one checkpoint after the other, a file each. */
 import { join } from "node:path";
-import type { CliContext } from "../app.ts";
+import type { CliContext } from "../cli-context.ts";
 import { EVAL_FLAG_SETTINGS, type EvalFlags } from "../commands/eval.ts";
 import { listSettings, printConfig } from "../config/print.ts";
 import { resolveConfig } from "../config/resolve.ts";

@@ -1,5 +1,5 @@
 /** The work of `interlace rollout`, from flags to an exit code. */
-import type { CliContext } from "../app.ts";
+import type { CliContext } from "../cli-context.ts";
 import type { RolloutFlags } from "../commands/rollout.ts";
 import type { ResumedRun } from "../run-folder/open-run.ts";
 import type { RunFolder } from "../run-folder/run-folder.ts";

@@ -3,7 +3,7 @@
  * what a person should know, the folder. Nothing is written before all of it has been looked at.
  */
 import { rmSync } from "node:fs";
-import type { CliContext } from "../app.ts";
+import type { CliContext } from "../cli-context.ts";
 import type { CommonFlags } from "../commands/run-command.ts";
 import { listSettings, printConfig } from "../config/print.ts";
 import type { ConfigSources } from "../config/resolve.ts";

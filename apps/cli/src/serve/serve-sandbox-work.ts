@@ -1,6 +1,6 @@
 /** The work of `interlace serve sandbox`. */
 import { describeIsolation, serveSandbox } from "@interlace/sandbox";
-import type { CliContext } from "../app.ts";
+import type { CliContext } from "../cli-context.ts";
 import type { ServeSandboxFlags } from "../commands/serve.ts";
 import { resolveConfig } from "../config/resolve.ts";
 import { messageOf, workFailed, wrongUse } from "../person-error.ts";

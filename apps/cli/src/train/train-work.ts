@@ -1,7 +1,7 @@
 /** The work of `interlace train`, from flags to an exit code. */
 import type { MathExample } from "@interlace/core";
 import { embeddedPolicyFolder, embeddedProblemFiles } from "@interlace/sampler-clients";
-import type { CliContext } from "../app.ts";
+import type { CliContext } from "../cli-context.ts";
 import type { TrainFlags } from "../commands/train.ts";
 import type { Config } from "../config/schema.ts";
 import { wrongUse } from "../person-error.ts";
