@@ -30,6 +30,8 @@ const PLANS: readonly Plan[] = [
   { name: "skyrl", kind: "tinker", logprobs: "raw", scaleOut: true },
 ];
 
+for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => process.exit(130));
+
 const wanted = process.argv.slice(2);
 const plans = PLANS.filter(({ name }) =>
   wanted.length === 0 ? !["sglang", "skyrl"].includes(name) : wanted.includes(name),
@@ -87,6 +89,7 @@ async function test(plan: Plan, { url }: RealServer) {
     stdout: "pipe",
     stderr: "pipe",
   });
+  process.on("exit", () => child.kill());
   const [out, err, code] = await Promise.all([
     child.stdout.text(),
     child.stderr.text(),

@@ -3,7 +3,8 @@
 python make_policies.py POLICY_FOLDER OUT_FOLDER      (needs numpy, safetensors)
 
 Writes OUT/first and OUT/other as the servers load them, OUT/other-tied as our own engine reads the second set.
-Two things differ from the policy's own files, neither changes what the model computes:
+Three things differ from the policy's own files, none changes what the model computes:
+* the weights are written as float32, the precision that all servers then compute in;
 * the output head is written out. vLLM 0.32 on CPU keeps the old head of a model with tied embeddings when weights are
   reloaded while it runs, and then answers with logprobs of neither model;
 * the end-of-text id is the padding id, so that only stop ids that a client names end a turn.
@@ -36,13 +37,15 @@ def move(tensor, random):
 
 
 def untie(tensors):
-    return {**tensors, HEAD: tensors[EMBEDDING].copy()}
+    wide = {name: tensor.astype(np.float32) for name, tensor in tensors.items()}
+    return {**wide, HEAD: wide[EMBEDDING].copy()}
 
 
 def served(name, text):
     content = json.loads(text)
     if name == "config.json":
-        content |= {"tie_word_embeddings": False, "eos_token_id": content["pad_token_id"]}
+        content |= {"tie_word_embeddings": False, "torch_dtype": "float32"}
+        content["eos_token_id"] = content["pad_token_id"]
     if name == "tokenizer_config.json":
         content["eos_token"] = content["pad_token"]
     return json.dumps(content)

@@ -116,12 +116,16 @@ async function start(
     stderr: out,
   });
   closeSync(out);
+  // A server must not outlive the program that started it, however that ends.
+  const orphaned = (): void => child.kill("SIGTERM");
+  process.on("exit", orphaned);
   const url = `http://127.0.0.1:${port}`;
   const stop = async (): Promise<void> => {
     child.kill("SIGTERM");
     const late = setTimeout(() => child.kill("SIGKILL"), 20_000);
     await child.exited;
     clearTimeout(late);
+    process.off("exit", orphaned);
   };
   const until = Date.now() + limitMs;
   while (!(await answers(url + ready))) {
