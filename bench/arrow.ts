@@ -138,7 +138,7 @@ async function runPython(
   source: string,
   out: string,
 ): Promise<Told> {
-  const script = new URL("arrow/arrow_bench.py", import.meta.url).pathname;
+  const script = join(import.meta.dir, "arrow/arrow_bench.py");
   const child = Bun.spawn([python, "-B", script, mode, source, out], {
     stdout: "pipe",
     stderr: "inherit",
