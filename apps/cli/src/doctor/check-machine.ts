@@ -4,7 +4,7 @@ import { availableParallelism, totalmem } from "node:os";
 import { dirname, resolve } from "node:path";
 import { existsSync } from "node:fs";
 import { findPython } from "@interlace/sandbox";
-import rootPackage from "../../../../package.json";
+import packageJson from "../../package.json";
 import { messageOf } from "../person-error.ts";
 import { reporterFor, type Finding } from "./finding.ts";
 
@@ -20,7 +20,7 @@ export async function checkMachine(
   findings: Finding[],
 ): Promise<void> {
   const report = reporterFor("machine", findings);
-  const pinned = rootPackage.packageManager.replace(/^bun@/, "");
+  const pinned = packageJson.engines.bun;
   if (Bun.semver.order(Bun.version, pinned) >= 0) report.ok("bun", Bun.version);
   else report.broken("bun", `${Bun.version}, expected ${pinned}`, `npx -y bun@${pinned} run …`);
 

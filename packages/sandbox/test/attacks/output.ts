@@ -35,7 +35,7 @@ export const OUTPUT_ATTACKS: readonly Attack[] = [
     name: "the pool's own words on stderr are just output",
     code: "import os\nos.write(2, b'\\x01\\x01\\x02broken')\nos.write(1, b'\\x01\\x02' + bytes(40))",
     ends: ["ok"],
-    // eslint-disable-next-line no-control-regex
+    // eslint-disable-next-line no-control-regex -- the pool's wire format uses them
     complains: /^\u0001\u0001\u0002broken$/,
   },
   {
