@@ -5,9 +5,9 @@ Prepared once in the template, so that a call pays only for what must be its own
 
 from __future__ import annotations
 
+import _signal  # type: ignore[import-not-found]
 import os
 import shutil
-import signal
 
 from . import jail, landlock, seccomp, syscalls
 from .config import Config
@@ -25,9 +25,10 @@ class Confinement:
         self.filter = (
             seccomp.build(config.namespaces) if config.seccomp and seccomp.supported() else None
         )
-        self.readable = landlock.opened([*config.read_only, "/etc/ld.so.cache", "/etc/localtime"])
-        self.devices = landlock.opened(jail.DEVICES)
-        self.listable = landlock.opened(["/"] if config.namespaces else [])
+        # A jail holds nothing that may not be read; its devices are few.
+        readable = ["/"] if config.namespaces else [*config.read_only, *jail.FILES]
+        self.readable = landlock.opened(readable)
+        self.devices = landlock.opened(["/dev"] if config.namespaces else jail.DEVICES)
 
     def close_around(self, slot: int, kept: list[int]) -> None:
         """The order matters: each step needs a right that a later one takes away."""
@@ -37,7 +38,7 @@ class Confinement:
         home = self._private_folders(slot)
         ruleset = self._rules(home)
         self._become_nobody(slot)
-        syscalls.prctl(syscalls.PR_SET_PDEATHSIG, signal.SIGKILL)  # a change of ids clears it
+        syscalls.prctl(syscalls.PR_SET_PDEATHSIG, _signal.SIGKILL)  # a change of ids clears it
         syscalls.prctl(syscalls.PR_SET_NO_NEW_PRIVS, 1)
         if ruleset is not None:
             landlock.restrict(ruleset)
@@ -76,9 +77,7 @@ class Confinement:
         if self.landlock == 0:
             return None
         writable = landlock.opened([home, "/dev/shm"] if self.config.namespaces else [home])
-        return landlock.make_ruleset(
-            self.landlock, self.readable, writable, self.devices, self.listable
-        )
+        return landlock.make_ruleset(self.landlock, self.readable, writable, self.devices)
 
     def _own_id(self, slot: int) -> int:
         # In a jail counted from the start of the mapped range, else on the host.
@@ -111,8 +110,8 @@ class Confinement:
 
 
 def _plain_signals() -> None:
-    signal.set_wakeup_fd(-1)
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+    """As a fresh interpreter has them. (Not by `signal`: its enumerations cost more than the calls.)"""
+    _signal.set_wakeup_fd(-1)
+    for number in (_signal.SIGCHLD, _signal.SIGHUP, _signal.SIGTERM):
+        _signal.signal(number, _signal.SIG_DFL)
+    _signal.signal(_signal.SIGINT, _signal.default_int_handler)

@@ -58,4 +58,4 @@ def _add_suggestions(shown: traceback.TracebackException, value: BaseException) 
         sys.stderr = stream
         value.__cause__, value.__context__, value.__suppress_context__ = causes
     if said is not None and not str(shown).endswith(said[0]):
-        shown._str += said[0]
+        setattr(shown, "_str", str(shown) + said[0])

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from importlib.abc import Loader
     from importlib.machinery import ModuleSpec
+    from threading import ExceptHookArgs
     from types import ModuleType, TracebackType
 
 plain_hook = sys.excepthook
@@ -28,7 +29,8 @@ def install(file_name: str, source: bytes) -> None:
         linecache.cache[file_name] = (len(source), None, lines_of(source), file_name)
 
     def patch(threading: ModuleType) -> None:
-        threading.excepthook = threading.__excepthook__ = show_thread_exception
+        for name in ("excepthook", "__excepthook__"):
+            setattr(threading, name, show_thread_exception)
 
     _after_import({"linecache": register, "threading": patch})
 
@@ -49,9 +51,9 @@ def show_exception(
         plain_hook(kind, value, trace)
 
 
-def show_thread_exception(args: object) -> None:
+def show_thread_exception(args: ExceptHookArgs) -> None:
     value = args.exc_value
-    if isinstance(value, SystemExit) or sys.stderr is None:
+    if value is None or isinstance(value, SystemExit) or sys.stderr is None:
         return
     name = getattr(args.thread, "name", None)
     print(f"Exception in thread {name}:", file=sys.stderr, flush=True)
@@ -78,7 +80,7 @@ class _Finder:
         for finder in sys.meta_path:
             spec = None if finder is self else finder.find_spec(name, path, target)
             if spec is not None and spec.loader is not None:
-                spec.loader = _Loader(spec.loader, action)
+                setattr(spec, "loader", _Loader(spec.loader, action))
                 return spec
         return None
 
@@ -92,6 +94,7 @@ class _Loader:
         return self.loader.create_module(spec)
 
     def exec_module(self, module: ModuleType) -> None:
-        module.__spec__.loader = module.__loader__ = self.loader
+        for owner, name in ((module.__spec__, "loader"), (module, "__loader__")):
+            setattr(owner, name, self.loader)
         self.loader.exec_module(module)
         self.action(module)

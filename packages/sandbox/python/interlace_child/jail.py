@@ -15,7 +15,7 @@ from .config import Config
 IDS = 65536
 INNER_USER = 1000
 DEVICES = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"]
-_FILES = ["/etc/ld.so.cache", "/etc/localtime"]
+FILES = ["/etc/ld.so.cache", "/etc/localtime"]
 _ALL = (
     syscalls.CLONE_NEWUSER
     | syscalls.CLONE_NEWNS
@@ -36,12 +36,14 @@ def enter(config: Config) -> None:
 
 
 def _clone_trees(paths: list[str]) -> dict[str, int | str]:
-    """Per path: a copy of what is mounted there, or where a link points to."""
-    return {
-        path: os.readlink(path) if os.path.islink(path) else syscalls.clone_tree(path)
-        for path in paths
-        if os.path.exists(path)
-    }
+    """Per path: a copy of what is mounted there; of a link directly below `/`, where it leads."""
+    trees: dict[str, int | str] = {}
+    for path in paths:
+        if os.path.islink(path) and os.path.dirname(path) == "/":
+            trees[path] = os.readlink(path)
+        elif os.path.exists(path):
+            trees[path] = syscalls.clone_tree(path)
+    return trees
 
 
 def _become_mapped_root(first_id: int) -> None:
@@ -93,7 +95,7 @@ def _write(path: str, text: str) -> None:
 
 def _change_root(trees: dict[str, int | str], config: Config) -> None:
     root = "/tmp"  # any folder serves as the place where the new root is put together
-    files = {path: _read(path) for path in _FILES if os.path.exists(path)}
+    files = {path: _read(path) for path in FILES if os.path.exists(path)}
     syscalls.mount(None, "/", None, syscalls.MS_REC | syscalls.MS_PRIVATE)
     safe = syscalls.MS_NOSUID | syscalls.MS_NODEV
     syscalls.mount("tmpfs", root, "tmpfs", safe, "mode=755,size=1m")

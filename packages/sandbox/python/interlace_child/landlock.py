@@ -44,15 +44,13 @@ def handled(kernel: int) -> int:
 
 
 def make_ruleset(
-    kernel: int,
-    readable: list[Opened],
-    writable: list[Opened],
-    devices: list[Opened],
-    listable: list[Opened],
+    kernel: int, readable: list[Opened], writable: list[Opened], devices: list[Opened]
 ) -> int:
     """A descriptor to hand to `restrict`; whatever lies below no given path is refused."""
     rights = handled(kernel)
-    attributes = struct.pack("=QQQ", rights, _NET if kernel >= 4 else 0, _SCOPES if kernel >= 6 else 0)
+    attributes = struct.pack(
+        "=QQQ", rights, _NET if kernel >= 4 else 0, _SCOPES if kernel >= 6 else 0
+    )
     size = 24 if kernel >= 6 else 16 if kernel >= 4 else 8
     create = syscalls.SYS_LANDLOCK_CREATE_RULESET
     ruleset = syscalls.syscall("landlock_create_ruleset", create, attributes, size, 0)
@@ -60,7 +58,6 @@ def make_ruleset(
         (readable, EXECUTE | READ_FILE | READ_DIR),
         (writable, rights & ~(MAKE_CHAR | MAKE_BLOCK)),
         (devices, READ_FILE | WRITE_FILE),
-        (listable, READ_DIR),
     )
     for paths, access in granted:
         for path in paths:

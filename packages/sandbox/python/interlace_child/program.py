@@ -8,7 +8,7 @@ Refuses to know: limits, isolation, where the bytes came from. Imports as little
 from __future__ import annotations
 
 import _ast
-import _signal as signal  # `signal` itself costs the import of `enum`
+import _signal as signal  # type: ignore[import-not-found]  # `signal` costs an import of `enum`
 import atexit
 import builtins
 import os
@@ -59,9 +59,10 @@ def _run(source: bytes, auto_print: bool, namespace: dict[str, object]) -> int:
 def _compile(source: bytes, auto_print: bool) -> tuple[CodeType, CodeType | None]:
     """With `auto_print`, a last statement that is an expression comes apart, to be printed."""
     tree = _parse(source) if auto_print else None
-    if tree is None or not tree.body or not isinstance(tree.body[-1], _ast.Expr):
+    last = tree.body[-1] if tree is not None and tree.body else None
+    if tree is None or not isinstance(last, _ast.Expr):
         return compile(source, FILE_NAME, "exec", dont_inherit=True), None
-    last = tree.body.pop()
+    tree.body.pop()
     body = compile(tree, FILE_NAME, "exec", dont_inherit=True)
     future = body.co_flags & FUTURE_FLAGS
     value = _ast.Expression(last.value)
@@ -70,7 +71,8 @@ def _compile(source: bytes, auto_print: bool) -> tuple[CodeType, CodeType | None
 
 def _parse(source: bytes) -> _ast.Module | None:
     try:
-        return compile(source, FILE_NAME, "exec", _ast.PyCF_ONLY_AST, dont_inherit=True)
+        tree = compile(source, FILE_NAME, "exec", _ast.PyCF_ONLY_AST, dont_inherit=True)
+        return tree if isinstance(tree, _ast.Module) else None
     except (RecursionError, MemoryError):
         return None  # nested too deep to become objects, which the compiler itself may survive
 

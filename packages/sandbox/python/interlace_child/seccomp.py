@@ -146,7 +146,8 @@ def build(namespaces: bool) -> bytes:
     """The filter as an array of `struct sock_filter`."""
     column = _COLUMN[syscalls.MACHINE]
     table = REFUSED if namespaces else REFUSED | REFUSED_WITHOUT_NAMESPACES
-    refused = [row[column] for row in table.values() if row[column] is not None]
+    numbers = (row[column] for row in table.values())
+    refused = {number for number in numbers if number is not None}
     program: list[Instruction] = [
         # Another architecture's calls have other numbers: whoever makes one is killed.
         (_LOAD, 0, 0, _ARCH),
@@ -163,12 +164,28 @@ def build(namespaces: bool) -> bytes:
         (_JUMP_SET, 0, 1, _NAMESPACE_FLAGS),
         (_RETURN, 0, 0, _ERRNO | errno.EPERM),
         (_LOAD, 0, 0, _NUMBER),
+        *_search(_ranges(refused)),
     ]
-    for index, number in enumerate(refused):
-        program.append((_JUMP_EQUAL, len(refused) - index, 0, number))
-    program.append((_RETURN, 0, 0, _ALLOW))
-    program.append((_RETURN, 0, 0, _ERRNO | errno.EPERM))
     return b"".join(struct.pack("=HBBI", *instruction) for instruction in program)
+
+
+def _ranges(refused: set[int]) -> list[tuple[int, int]]:
+    """From which number on which answer holds."""
+    starts = [(0, _ERRNO | errno.EPERM if 0 in refused else _ALLOW)]
+    for number in sorted(refused | {number + 1 for number in refused}):
+        answer = _ERRNO | errno.EPERM if number in refused else _ALLOW
+        if answer != starts[-1][1]:
+            starts.append((number, answer))
+    return starts
+
+
+def _search(ranges: list[tuple[int, int]]) -> list[Instruction]:
+    """By halves: the kernel tries the filter on every number when it is installed, at every call."""
+    if len(ranges) == 1:
+        return [(_RETURN, 0, 0, ranges[0][1])]
+    middle = len(ranges) // 2
+    lower, upper = _search(ranges[:middle]), _search(ranges[middle:])
+    return [(_JUMP_AT_LEAST, len(lower), 0, ranges[middle][0]), *lower, *upper]
 
 
 def install(program: bytes) -> None:

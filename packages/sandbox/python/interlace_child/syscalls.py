@@ -60,7 +60,7 @@ def check(result: int, what: str) -> int:
     return result
 
 
-def syscall(name: str, number: int, *args: int | bytes | ctypes.Array[ctypes.c_char]) -> int:
+def syscall(name: str, number: int, *args: int | bytes) -> int:
     """Integers as longs, bytes as pointers to a copy that lives as long as the call."""
     values = [ctypes.c_long(arg) if isinstance(arg, int) else ctypes.c_char_p(arg) for arg in args]
     return check(libc.syscall(ctypes.c_long(number), *values), name)
@@ -68,7 +68,9 @@ def syscall(name: str, number: int, *args: int | bytes | ctypes.Array[ctypes.c_c
 
 def prctl(option: int, value: int = 0, pointer: int = 0) -> int:
     long = ctypes.c_ulong
-    return check(libc.prctl(option, long(value), long(pointer), long(0), long(0)), f"prctl {option}")
+    return check(
+        libc.prctl(option, long(value), long(pointer), long(0), long(0)), f"prctl {option}"
+    )
 
 
 def unshare(flags: int) -> None:

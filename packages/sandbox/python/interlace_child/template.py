@@ -6,13 +6,16 @@ sees code: that goes from the engine straight to the worker. The end of stdin en
 
 from __future__ import annotations
 
+import functools
 import heapq
 import os
-import selectors
+import resource
+import select
 import signal
 import socket
 import struct
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from . import orphans, syscalls, worker
@@ -53,45 +56,60 @@ class Template:
         self.waiting: list[tuple[int, int, int]] = []  # worker, out, err
         self.deadlines: list[tuple[float, int, int]] = []  # when, worker, signal
         self.commands = b""
-        self.selector = selectors.DefaultSelector()
+        self.poll = select.epoll()
+        self.actions: dict[int, Callable[[], None]] = {}
 
     def serve(self) -> None:
         wake, waker = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         signal.signal(signal.SIGCHLD, lambda *_: None)
         signal.set_wakeup_fd(waker, warn_on_full_buffer=False)
         self.listener.setblocking(False)
-        self.selector.register(self.listener, selectors.EVENT_READ, self._accept)
-        self.selector.register(0, selectors.EVENT_READ, self._obey)
-        self.selector.register(wake, selectors.EVENT_READ, lambda: self._reap(wake))
+        self._watch(self.listener.fileno(), self._accept)
+        self._watch(0, self._obey)
+        self._watch(wake, lambda: self._reap(wake))
         while True:
-            for key, _ in self.selector.select(self._until_deadline()):
-                key.data()
+            for descriptor, _ in self.poll.poll(self._until_deadline()):
+                self.actions[descriptor]()
             self._keep_deadlines()
+
+    def _watch(self, descriptor: int, action: Callable[[], None]) -> None:
+        self.actions[descriptor] = action
+        self.poll.register(descriptor, select.EPOLLIN)
 
     def _accept(self) -> None:
         while True:
             try:
-                connection = self.listener.accept()[0]
+                # Bare descriptors: an object of the library's for each would cost half a fork.
+                connection, _ = self.listener._accept()  # type: ignore[attr-defined]
             except BlockingIOError:
                 return
-            connection.setblocking(False)
-            action = lambda connection=connection: self._introduce(connection)  # noqa: E731
-            self.selector.register(connection, selectors.EVENT_READ, action)
+            os.set_blocking(connection, False)
+            if not self._introduce(connection):
+                self._watch(connection, functools.partial(self._come_late, connection))
 
-    def _introduce(self, connection: socket.socket) -> None:
-        self.selector.unregister(connection)
-        hello = connection.recv(HELLO.size)
+    def _come_late(self, connection: int) -> None:
+        self.poll.unregister(connection)
+        del self.actions[connection]
+        self._introduce(connection)
+
+    def _introduce(self, connection: int) -> bool:
+        """False when it has not said anything yet."""
+        try:
+            hello = os.read(connection, HELLO.size)
+        except BlockingIOError:
+            return False
         if len(hello) < HELLO.size:
-            connection.close()
-            return
+            os.close(connection)
+            return True
         kind, number = HELLO.unpack(hello)
-        connection.setblocking(True)
+        os.set_blocking(connection, True)
         half = self.half.setdefault(number, {})
-        half[kind] = connection.detach()
+        half[kind] = connection
         if len(half) == 2:
             del self.half[number]
             self.waiting.append((number, half[OUT], half[ERR]))
             self._fork_waiting()
+        return True
 
     def _fork_waiting(self) -> None:
         while self.waiting and self.free:
@@ -126,10 +144,11 @@ class Template:
             elif command == KILL:
                 self._kill(known, ASKED, signal.SIGKILL)
 
-    def _until_deadline(self) -> float | None:
+    def _until_deadline(self) -> float:
+        """Seconds; −1 = none."""
         while self.deadlines and self.deadlines[0][1] not in self.by_number:
             heapq.heappop(self.deadlines)
-        return max(0.0, self.deadlines[0][0] - time.monotonic()) if self.deadlines else None
+        return max(0.0, self.deadlines[0][0] - time.monotonic()) if self.deadlines else -1
 
     def _keep_deadlines(self) -> None:
         now = time.monotonic()
@@ -156,7 +175,7 @@ class Template:
             if ended is not None:
                 self._report(ended, os.waitstatus_to_exitcode(status), usage)
 
-    def _report(self, ended: Worker, code: int, usage: object) -> None:
+    def _report(self, ended: Worker, code: int, usage: resource.struct_rusage) -> None:
         del self.by_number[ended.number]
         if not self.namespaces:
             orphans.kill_all_but(self.by_pid.keys())

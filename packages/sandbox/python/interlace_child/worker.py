@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import io
 import os
-import random
 import socket
 import struct
 import sys
@@ -93,21 +92,21 @@ def _take_streams(out: int, err: int, stdin: bytes) -> None:
 
 def _stream(name: str, descriptor: int, mode: str) -> io.TextIOWrapper:
     """As the interpreter makes them at its start where output is no terminal."""
-    buffer = open(descriptor, mode + "b", -1, closefd=False)
-    buffer.raw.name = f"<{name}>"
+    raw = io.FileIO(descriptor, mode, closefd=False)
+    raw.name = f"<{name}>"
+    buffer = io.BufferedReader(raw) if mode == "r" else io.BufferedWriter(raw)
     stream = io.TextIOWrapper(
         buffer,
         encoding="utf-8",
         errors="backslashreplace" if name == "stderr" else "surrogateescape",
         line_buffering=name == "stderr",
     )
-    stream.mode = mode
+    setattr(stream, "mode", mode)
     return stream
 
 
 def _forget() -> None:
-    """What a fork inherits and a fresh interpreter would not: the same random numbers for every call."""
-    random.seed()
+    """Else every call would draw the same numbers. (`random` itself starts anew in every fork.)"""
     numpy_random = sys.modules.get("numpy.random")
     if numpy_random is not None:
         numpy_random.seed()

@@ -6,7 +6,7 @@
  * number of files; bugs of the kernel. A program that exits with 128 + N is taken for one that signal N ended: bwrap tells no more.
  */
 
-import { existsSync, lstatSync, readFileSync, readlinkSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { chmod, chown, cp, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ import { isolationOf, type IsolationReport } from "../isolation.ts";
 import { addressSpace, FIXED_LIMITS } from "../limits.ts";
 import { cleanEnvironment, PYTHON_FLAGS, pythonFile } from "../python/environment.ts";
 import type { Python } from "../python/find-python.ts";
-import { foldersPythonNeeds } from "../python/needed-folders.ts";
+import { foldersPythonNeeds, topLink } from "../python/needed-folders.ts";
 import { removeTree } from "../remove-tree.ts";
 import { runCommand } from "./run-command.ts";
 
@@ -123,11 +123,10 @@ export async function createBubblewrapBackend(python: Python): Promise<Backend> 
 
 function jailArguments(python: Python, scripts: string): string[] {
   const size = String(FIXED_LIMITS.fileBytes);
-  const shown = foldersPythonNeeds(python).flatMap((path) =>
-    lstatSync(path).isSymbolicLink()
-      ? ["--symlink", readlinkSync(path), path]
-      : ["--ro-bind", path, path],
-  );
+  const shown = foldersPythonNeeds(python).flatMap((path) => {
+    const link = topLink(path);
+    return link === null ? ["--ro-bind", path, path] : ["--symlink", link, path];
+  });
   const cache = "/etc/ld.so.cache";
   return [
     ..."--unshare-all --die-with-parent --new-session --cap-drop ALL".split(" "),

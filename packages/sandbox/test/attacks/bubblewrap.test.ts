@@ -1,8 +1,4 @@
-import { createSandbox } from "../../src/index.ts";
-import { plainUserPython } from "../conformance/differential.ts";
-import { prepareSubject } from "../conformance/harness.ts";
+import { withSubject } from "../conformance/subjects.ts";
 import { attackFile } from "./attack-file.ts";
 
-const { path: python, libraries } = await plainUserPython();
-const make = (options = {}) => createSandbox({ backend: "bubblewrap", python, ...options });
-await attackFile(await prepareSubject({ name: "bubblewrap", make, python, libraries }));
+await withSubject("bubblewrap", attackFile);

@@ -1,9 +1,4 @@
-import { createSandbox } from "../../src/index.ts";
-import { plainUserPython } from "../conformance/differential.ts";
-import { prepareSubject } from "../conformance/harness.ts";
+import { withSubject } from "../conformance/subjects.ts";
 import { attackFile } from "./attack-file.ts";
 
-const { path: python, libraries } = await plainUserPython();
-const make = (options = {}) =>
-  createSandbox({ backend: "zygote", level: "user", runAs: 1234, python, ...options });
-await attackFile(await prepareSubject({ name: "zygote as user", make, python, libraries }));
+await withSubject("zygote as user", attackFile);

@@ -1,6 +1,6 @@
 /** `python3 file.py` as the oracle: same output, exit code and traceback, whatever runs the program. */
 
-import { statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -60,9 +60,13 @@ export function normalise(observed: Observed, file: string): Observed {
 
 type TestPython = { readonly path: string; readonly libraries: boolean };
 
-/** The interpreter of the tests, and whether it has numpy and sympy. */
+const ROOT = join(import.meta.dir, "../../../..");
+const TEST_VENV = join(ROOT, ".interlace/test-venv/bin/python");
+
+/** The interpreter of the tests – the project's own, once it is set up –, and whether it has libraries. */
 export function testPython(): Promise<TestPython> {
-  return describePython(process.env["INTERLACE_TEST_PYTHON"] ?? "python3");
+  const own = existsSync(TEST_VENV) ? TEST_VENV : "python3";
+  return describePython(process.env["INTERLACE_TEST_PYTHON"] ?? own);
 }
 
 /** One that every user may read: what lies in root's home is for root alone. */

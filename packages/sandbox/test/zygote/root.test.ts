@@ -1,11 +1,4 @@
-import { createSandbox } from "../../src/index.ts";
 import { conformanceSuite } from "../conformance/conformance.ts";
-import { testPython } from "../conformance/differential.ts";
-import { prepareSubject } from "../conformance/harness.ts";
+import { withSubject } from "../conformance/subjects.ts";
 
-const { path: python, libraries } = await testPython();
-const make = (options = {}) =>
-  createSandbox({ backend: "zygote", level: "root", python, ...options });
-conformanceSuite(
-  await prepareSubject({ name: "zygote as root", make, python, libraries, isFirstProcess: true }),
-);
+await withSubject("zygote as root", conformanceSuite);

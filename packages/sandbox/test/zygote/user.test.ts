@@ -1,11 +1,4 @@
-import { createSandbox } from "../../src/index.ts";
 import { conformanceSuite } from "../conformance/conformance.ts";
-import { plainUserPython } from "../conformance/differential.ts";
-import { prepareSubject } from "../conformance/harness.ts";
+import { withSubject } from "../conformance/subjects.ts";
 
-const { path: python, libraries } = await plainUserPython();
-const make = (options = {}) =>
-  createSandbox({ backend: "zygote", level: "user", runAs: 1234, python, ...options });
-conformanceSuite(
-  await prepareSubject({ name: "zygote as user", make, python, libraries, isFirstProcess: true }),
-);
+await withSubject("zygote as user", conformanceSuite);

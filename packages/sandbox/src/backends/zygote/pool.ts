@@ -121,9 +121,16 @@ function poolOf(
     idle.delete(worker);
   }
 
-  /** One at a time, and only on a core that no call needs: made eagerly, they would cost the calls more. */
+  /**
+   * Made while calls run, spare workers cost them what they save later: so on the cores that no call
+   * needs the whole stock is made, and on a busy machine just what the next calls begin with at once.
+   */
   async function refill(): Promise<void> {
-    const wanted = () => alive && idle.size < spare && preparing === 0 && taken < cores;
+    const busy = () => taken >= cores;
+    const wanted = () =>
+      alive &&
+      preparing < (busy() ? cores : cores - taken) &&
+      idle.size + preparing < (busy() ? Math.min(cores, spare) : spare);
     while (wanted()) {
       preparing += 1;
       const worker = open();
@@ -147,6 +154,7 @@ function poolOf(
       const [ready] = idle;
       if (ready !== undefined) idle.delete(ready);
       const worker = ready ?? open();
+      void refill();
       try {
         await worker.ready;
       } catch (error) {
