@@ -108,7 +108,7 @@ async function chooseBackend(options: SandboxOptions): Promise<Chosen> {
   }
 }
 
-/** Where the warm pool cannot be had, one process per call; the isolation report tells which it is. */
+/** Where the warm pool cannot be had, one process per call; the isolation report tells which and why. */
 async function createBest(options: ZygoteOptions): Promise<Chosen> {
   let noPool = `it needs Linux, this is ${process.platform}`;
   if (process.platform === "linux") {
@@ -119,7 +119,7 @@ async function createBest(options: ZygoteOptions): Promise<Chosen> {
       noPool = error instanceof Error ? error.message : String(error);
     }
   }
-  const backend = await createProcessBackend(await findPython(options.python));
+  const backend = await createProcessBackend(await findPython(options.python), noPool);
   return { backend, noPool };
 }
 

@@ -36,6 +36,13 @@ export function isolationOf(backend: string, level: string, report: IsolationRep
   return { backend, level, lines };
 }
 
+/** The same report, telling at its first open line why nothing better was to be had. */
+export function explain(report: IsolationReport, reason: string): IsolationReport {
+  const open = ISOLATION_LINES.find((name) => report[name] !== true);
+  if (open === undefined) return report;
+  return { ...report, [open]: `${report[open]} (better was tried: ${reason})` };
+}
+
 /** What `require` asks for and the sandbox does not give; empty = good enough. */
 export function lacking(isolation: Isolation, require: Require): Isolation["lines"] {
   const required: readonly string[] = REQUIRED[require];

@@ -12,7 +12,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ExecResult, Failure } from "@interlace/core";
 import { sandboxError, type Backend, type Job } from "../backend.ts";
-import { isolationOf, type IsolationReport } from "../isolation.ts";
+import { explain, isolationOf, type IsolationReport } from "../isolation.ts";
 import { addressSpace, FIXED_LIMITS } from "../limits.ts";
 import { cleanEnvironment, PYTHON_FLAGS, pythonFile } from "../python/environment.ts";
 import type { Python } from "../python/find-python.ts";
@@ -35,10 +35,12 @@ const REPORT: IsolationReport = {
   syscall_filter: "none",
 };
 
-export async function createProcessBackend(python: Python): Promise<Backend> {
+/** `insteadOf`: why a better backend could not be had, for the report. */
+export async function createProcessBackend(python: Python, insteadOf?: string): Promise<Backend> {
   const root = await mkdtemp(join(tmpdir(), "interlace-sandbox-"));
   const mark = crypto.randomUUID();
   const warden = process.platform === "linux" ? await startWarden(python, mark, root) : null;
+  const report = insteadOf === undefined ? REPORT : explain(REPORT, insteadOf);
   let calls = 0;
 
   async function execute(job: Job, signal: AbortSignal): Promise<ExecResult | Failure> {
@@ -83,7 +85,7 @@ export async function createProcessBackend(python: Python): Promise<Backend> {
   }
 
   return {
-    isolation: isolationOf("process", process.platform, REPORT),
+    isolation: isolationOf("process", process.platform, report),
     execute,
     async [Symbol.asyncDispose]() {
       await warden?.[Symbol.asyncDispose]();

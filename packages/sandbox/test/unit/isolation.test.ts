@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import {
   describeIsolation,
+  explain,
   isolationOf,
   ISOLATION_LINES,
   lacking,
@@ -24,6 +25,15 @@ test("standard asks for four lines, strict for all, none for nothing", () => {
 test("a line that a backend does not tell does not hold", () => {
   const isolation = { backend: "b", level: "l", lines: [] };
   expect(lacking(isolation, "standard")).toHaveLength(4);
+});
+
+test("the first open line tells why nothing better was to be had", () => {
+  const report = explain({ ...all, no_network: "open", disk_total: "unbounded" }, "no namespaces");
+  expect([report.no_network, report.disk_total]).toEqual([
+    "open (better was tried: no namespaces)",
+    "unbounded",
+  ]);
+  expect(explain(all, "x")).toEqual(all);
 });
 
 test("one line says what is not contained", () => {

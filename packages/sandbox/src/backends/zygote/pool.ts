@@ -2,7 +2,7 @@ import { chmod, chown, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ExecLimits } from "@interlace/core";
-import type { IsolationReport } from "../../isolation.ts";
+import { explain, type IsolationReport } from "../../isolation.ts";
 import { FIXED_LIMITS } from "../../limits.ts";
 import type { Python } from "../../python/find-python.ts";
 import { foldersPythonNeeds } from "../../python/needed-folders.ts";
@@ -58,7 +58,10 @@ export async function openPool(options: PoolOptions): Promise<Pool> {
   const reasons: string[] = [];
   for (const level of levels) {
     try {
-      return await openPoolAt(level, options);
+      const pool = await openPoolAt(level, options);
+      return reasons.length === 0
+        ? pool
+        : { ...pool, report: explain(pool.report, reasons.join("; ")) };
     } catch (error) {
       reasons.push(`${level}: ${error instanceof Error ? error.message : String(error)}`);
     }
