@@ -8,6 +8,7 @@ export { trajectoryTable, type TrajectoryOptions, type TurnTime } from "./trajec
 export { encodeIpc, type IpcFormat } from "./encode-ipc.ts";
 export { writeAtomic } from "./write-atomic.ts";
 export { streamDatums, writeDatums, writeTrajectories } from "./write-step.ts";
+export { checkArrowLengths, checkOffsets } from "./check-lengths.ts";
 export type { TableSource } from "./read-table.ts";
 export { readDatums, type DatumFile, type DatumRow } from "./read-datums.ts";
 export {

@@ -3,6 +3,7 @@
  * Refuses a table that is not ours, a higher major version, and bytes that end too early.
  */
 import { RecordBatchReader, type RecordBatch } from "apache-arrow";
+import { checkArrowLengths, checkOffsets } from "./check-lengths.ts";
 import { metadataFromMap, type TableMetadata } from "./metadata.ts";
 import { columnNames, type TableName } from "./schema.ts";
 
@@ -20,6 +21,7 @@ export function openTable(source: TableSource, table: TableName): OpenTable {
   const where = typeof source === "string" ? source : "Arrow data";
   const bytes = typeof source === "string" ? mapFile(source) : source;
   checkEnd(bytes, where);
+  checkArrowLengths(bytes);
   const reader = RecordBatchReader.from(bytes).open();
   const metadata = metadataFromMap(reader.schema.metadata, table, where);
   const missing = columnNames(table).filter((name) => !reader.schema.names.includes(name));
@@ -27,6 +29,7 @@ export function openTable(source: TableSource, table: TableName): OpenTable {
     throw new Error(`${where}: expected the columns ${missing.join(", ")}, got none of that name`);
   }
   const batches = [...reader];
+  for (const batch of batches) checkOffsets(batch);
   const rows = batches.reduce((sum, { numRows }) => sum + numRows, 0);
   if (rows !== metadata.rows) {
     throw new Error(`${where}: expected ${metadata.rows} rows, as its metadata says, got ${rows}`);

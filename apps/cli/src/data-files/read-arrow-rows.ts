@@ -1,9 +1,13 @@
 /** In: the bytes of an Arrow file or stream. Out: its rows as plain objects, nested values included. */
+import { checkArrowLengths, checkOffsets } from "@interlace/train-bridge";
 import { tableFromIPC, Vector } from "apache-arrow";
 
 /** Throws on what is no Arrow, or is compressed in a way that the library cannot read. */
 export function* readArrowRows(bytes: Uint8Array): Generator {
-  for (const row of tableFromIPC(bytes)) yield plain(row);
+  checkArrowLengths(bytes);
+  const table = tableFromIPC(bytes);
+  for (const batch of table.batches) checkOffsets(batch);
+  for (const row of table) yield plain(row);
 }
 
 function plain(value: unknown): unknown {
