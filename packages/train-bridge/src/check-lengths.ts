@@ -167,11 +167,13 @@ function damaged(what: string, size: number): Error {
 export function checkOffsets({ schema, data }: RecordBatch): void {
   for (const [i, { name }] of schema.fields.entries()) {
     const column = data.children[i];
-    if (column !== undefined) checkColumn(name, column);
+    checkColumn(name, column ?? null);
   }
 }
 
-function checkColumn(name: string, column: Data): void {
+/** A table without rows has columns without data. */
+function checkColumn(name: string, column: Data | null): void {
+  if (column === null) return;
   const { valueOffsets, children, length } = column;
   const offsets = valueOffsets as ArrayLike<number | bigint> | undefined;
   if (offsets !== undefined && length > 0 && offsets.length > length) {
@@ -189,6 +191,6 @@ function checkColumn(name: string, column: Data): void {
     }
   }
   for (const [i, child] of children.entries()) {
-    checkColumn(`${name}.${column.type.children?.[i]?.name ?? i}`, child);
+    checkColumn(`${name}.${column.type.children?.[i]?.name ?? i}`, child ?? null);
   }
 }

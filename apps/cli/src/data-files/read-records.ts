@@ -5,6 +5,7 @@
 import { extname } from "node:path";
 import { parseJsonl, tableRecords, type RawRecord, type RefusedRecord } from "@interlace/core";
 import { messageOf, wrongUse } from "../person-error.ts";
+import { withoutStrays } from "./stray-rejections.ts";
 
 export type FileRecords = {
   readonly records: Iterable<RawRecord> | AsyncIterable<RawRecord>;
@@ -99,16 +100,24 @@ async function readParquet(path: string): Promise<FileRecords> {
     import("hyparquet-compressors"),
   ]);
   const source = Bun.file(path);
+  let reads: Promise<unknown>[] = [];
   const file = {
     byteLength: source.size,
-    slice: (start: number, end?: number) => source.slice(start, end).arrayBuffer(),
+    slice(start: number, end?: number) {
+      const bytes = source.slice(start, end).arrayBuffer();
+      reads.push(bytes);
+      return bytes;
+    },
   };
   const metadata = await parquetMetadataAsync(file);
   async function* rows(): AsyncGenerator<RawRecord> {
     let rowStart = 0;
     for (const group of metadata.row_groups) {
       const rowEnd = rowStart + Number(group.num_rows);
-      const values = await parquetReadObjects({ file, metadata, compressors, rowStart, rowEnd });
+      const options = { file, metadata, compressors, rowStart, rowEnd };
+      reads = [];
+      const read = async () => parquetReadObjects(options);
+      const values = await withoutStrays("hyparquet", read, reads);
       for (const value of values) yield { place: { unit: "row", number: ++rowStart }, value };
     }
   }

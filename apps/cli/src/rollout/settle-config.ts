@@ -2,6 +2,7 @@
  * In: flags, environment, file, and the record of a run that goes on. Out: the configuration to run with.
  * A resumed run keeps its configuration; only what decides how long, how fast or where may change.
  */
+import { settingsCatalogue } from "../config/catalogue.ts";
 import { readConfigFile } from "../config/config-file.ts";
 import { hasNoEffect } from "../config/config-hash.ts";
 import { layerOfEnvironment, layerOfFlags, type Layer } from "../config/layers.ts";
@@ -19,6 +20,13 @@ export async function settleConfig(
   record: RunRecord | null,
 ): Promise<ResolvedConfig> {
   if (record === null) return resolveConfig(sources);
+  const unknown = Object.keys(record.config).find((name) => !settingsCatalogue().has(name));
+  if (unknown !== undefined) {
+    throw wrongUse(
+      `run.json of ${record.run_id} holds a setting ${JSON.stringify(unknown)} that this version does not have: ` +
+        `restore the file, or use the Interlace that wrote it (${record.versions["interlace"] ?? "not told"})`,
+    );
+  }
   const recorded: Layer = new Map(
     Object.entries(record.config).map(([name, value]) => [
       name,

@@ -154,6 +154,7 @@ describe("files of another version", () => {
       '{"v":2',
       "events.jsonl has format 2, this version reads 1",
     ],
+    ["run.json", '"run.schedule"', '"run.tempo"', 'holds a setting "run.tempo" that this version'],
   ])(
     "%s of a newer one is refused in one line and left as it is",
     async (name, old, newer, line) => {

@@ -1,8 +1,11 @@
 /** A run from its recording: byte for byte, scored again, or told where the recording ends. */
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { newFolder, onlyRun, runCli } from "../support/cli.ts";
+
+// Spawned processes share two cores with everything else.
+setDefaultTimeout(120_000);
 
 const cwd = newFolder();
 await runCli(

@@ -1,9 +1,12 @@
 /** Good runs pass, however they were made; every kind of damage to a file is caught by the rule that stands for it. */
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { createTerminal } from "../../src/terminal/terminal.ts";
 import { verifyWork } from "../../src/verify/verify-work.ts";
 import { askPythonFile, newFolder, onlyRun, runCli } from "../support/cli.ts";
+
+// Spawned processes share two cores with everything else.
+setDefaultTimeout(120_000);
 
 const SMALL = ["--problems", "3", "--group-size", "4", "--seed", "5"];
 
@@ -110,6 +113,13 @@ describe("a good run passes", () => {
   test("made in rounds", async () => {
     await runCli(["rollout", ...SMALL, "--schedule", "rounds", "--out", "rounds"], cwd);
     expect(await verify(onlyRun(join(cwd, "rounds")))).toMatchObject({ ok: true, code: 0 });
+  });
+
+  test("without one datum: all groups are all wrong", async () => {
+    const alone = ["--problems", "1", "--group-size", "1", "--out", "none"];
+    await runCli(["rollout", ...alone], cwd);
+    const report = await verify(onlyRun(join(cwd, "none")));
+    expect(report).toMatchObject({ ok: true, code: 0 });
   });
 
   test("a lone datums.arrow, with what it cannot check said", async () => {
