@@ -100,10 +100,13 @@ describe("the same", () => {
       const child = spawnCli([...SMALL, "--out", out], folder);
       const said = new Response(child.stdout).text();
       await waitForText(child.stderr, "/48 trajectories");
+      // Stood still, so that it cannot end meanwhile on a slow machine; it still owns its run.
+      child.kill("SIGSTOP");
       const run = onlyRun(out);
       // A second process on the same run is refused, and told who works on it.
       const second = await runCli(["rollout", "--resume", run], folder);
       child.kill(signal);
+      child.kill("SIGCONT");
       const code = await child.exited;
       expect(second.code).toBe(2);
       expect(second.stderr).toContain(`is in use by process ${child.pid}`);

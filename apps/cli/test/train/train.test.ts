@@ -135,7 +135,7 @@ test(`killed ${KILLS} times at random moments and resumed, it ends with the same
   const resumed = onlyRun(out);
   expect(results(resumed)).toEqual(results(run));
   expect(finalWeights(resumed)).toBe(finalWeights(run));
-});
+}, 900_000);
 
 /** Resolves when the run's logs have grown by `lines`, or the process is gone. */
 async function lineOfLog(out: string, lines: number, child: Bun.Subprocess): Promise<void> {
