@@ -12,8 +12,10 @@ export type Run = (code: string) => Promise<void>;
 export type Contenders = AsyncDisposable & {
   readonly python: string;
   readonly described: string;
-  /** One process of the real interpreter per call: the baseline. */
+  /** One process of the real interpreter per call, with its packages: the baseline. */
   readonly plain: Run;
+  /** The same without `site`, so without packages: the fastest start there is. */
+  readonly bareStart: Run;
   /** The pool as it is used. */
   readonly pool: Run;
   /** The same pool with nothing around a call. */
@@ -39,7 +41,8 @@ export async function openContenders(wanted: string | undefined): Promise<Conten
   return {
     python: python.executable,
     described: describeIsolation(pool.isolation),
-    plain: plainRun(python),
+    plain: processRun(python, ["-I", "-B"]),
+    bareStart: processRun(python, ["-I", "-S", "-B"]),
     pool: runOn(pool),
     forkOnly: runOn(forkOnly),
     cores: availableParallelism(),
@@ -49,17 +52,17 @@ export async function openContenders(wanted: string | undefined): Promise<Conten
 
 function runOn(backend: Backend): Run {
   return async (code) => {
-    const job = { id: "bench", code, stdin: "", limits: DEFAULT_LIMITS, autoPrint: false };
+    const rest = { stdin: "", limits: DEFAULT_LIMITS, autoPrint: false, fresh: false };
+    const job = { id: "bench", code, ...rest };
     const answer = await backend.execute(job, NEVER);
     if (!answer.ok || answer.status !== "ok") throw new Error(JSON.stringify(answer));
   };
 }
 
-function plainRun(python: Python): Run {
+function processRun(python: Python, flags: readonly string[]): Run {
   const env = { PATH: "/usr/bin:/bin", OPENBLAS_NUM_THREADS: "1" };
-  const packages = `import sys; sys.path += ${JSON.stringify(python.packages)}\n`;
   return async (code) => {
-    const child = Bun.spawn([python.executable, "-I", "-S", "-B", "-c", packages + code], {
+    const child = Bun.spawn([python.executable, ...flags, "-c", code], {
       env,
       stdin: "ignore",
       stdout: "pipe",

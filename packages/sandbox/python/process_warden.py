@@ -1,4 +1,4 @@
-"""Ends what a call of the `process` backend left running, and everything when the engine is gone.
+"""Ends what a call of `process` left running, and all of `process` and `bubblewrap` when the engine is gone.
 
 Every process of a call inherits INTERLACE_CALL in its environment. Input: one mark a line; each is
 answered by itself once no process bears a mark that begins so. End of input: the engine ended, so

@@ -91,6 +91,7 @@ def be_template(config: Config, listener: socket.socket, groups: Groups, proc: i
         if threads > 1:
             raise RuntimeError(f"{threads} threads after importing {preloaded}: a fork would hang")
         template = Template(confinement, listener, _address_space(proc))
+        confinement.close_around_template()
         say(
             {
                 "landlock": confinement.landlock,

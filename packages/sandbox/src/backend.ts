@@ -7,6 +7,8 @@ export type Job = {
   readonly stdin: string;
   readonly limits: ExecLimits;
   readonly autoPrint: boolean;
+  /** A second try: with nothing that was made ahead, since what broke the first may have broken that too. */
+  readonly fresh: boolean;
 };
 
 /**

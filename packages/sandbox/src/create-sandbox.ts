@@ -44,7 +44,7 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Owned
     const first = await backend.execute(job, signal);
     if (first.ok || first.cause !== "sandbox_error" || options.backend === "replay") return first;
     totals = { ...totals, retries: totals.retries + 1 };
-    return backend.execute(job, signal);
+    return backend.execute({ ...job, fresh: true }, signal);
   }
 
   async function run(request: ExecRequest, signal: AbortSignal): Promise<ExecResult | Failure> {
@@ -55,7 +55,7 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Owned
       const release = await slots.acquire(signal);
       const queuedSeconds = (performance.now() - asked) / 1000;
       try {
-        const answer = await attempt({ id, code, stdin, limits, autoPrint }, signal);
+        const answer = await attempt({ id, code, stdin, limits, autoPrint, fresh: false }, signal);
         const whole = answer.ok ? withQueue(answer, queuedSeconds) : answer;
         totals = count(totals, whole);
         return whole;

@@ -32,7 +32,7 @@ export async function probeIsolation(backend: Backend, python: Python): Promise<
       disk: 2 * FIXED_LIMITS.fileBytes,
     };
     const code = await Bun.file(pythonFile("probe.py")).text();
-    const job = { id: "probe", code, stdin: JSON.stringify(bait), autoPrint: false };
+    const job = { id: "probe", code, stdin: JSON.stringify(bait), autoPrint: false, fresh: false };
     const limits = { ...DEFAULT_LIMITS, wallSeconds: 30 };
     const answer = await backend.execute({ ...job, limits }, new AbortController().signal);
     if (!answer.ok) throw new Error(answer.detail);

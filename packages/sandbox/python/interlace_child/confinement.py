@@ -22,13 +22,19 @@ class Confinement:
         self.proc = proc
         self.root = os.getuid() == 0
         self.landlock = landlock.version() if config.landlock else 0
-        self.filter = (
-            seccomp.build(config.namespaces) if config.seccomp and seccomp.supported() else None
-        )
+        filtered = config.seccomp and seccomp.supported()
+        more = seccomp.of_worker(config.namespaces)
+        self.filter = seccomp.build_more(more) if filtered else None
         # A jail holds nothing that may not be read; its devices are few.
         readable = ["/"] if config.namespaces else [*config.read_only, *jail.FILES]
         self.readable = landlock.opened(readable)
         self.devices = landlock.opened(["/dev"] if config.namespaces else jail.DEVICES)
+
+    def close_around_template(self) -> None:
+        """Once, after the last import: what no worker may do, the template need not either."""
+        if self.filter is not None:
+            syscalls.prctl(syscalls.PR_SET_NO_NEW_PRIVS, 1)
+            seccomp.install(seccomp.build(seccomp.of_template(self.config.namespaces)))
 
     def close_around(self, slot: int, kept: list[int]) -> None:
         """The order matters: each step needs a right that a later one takes away."""

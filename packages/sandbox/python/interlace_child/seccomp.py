@@ -13,7 +13,9 @@ import struct
 from . import syscalls
 
 # Name: number on x86-64, on aarch64 (None = does not exist there).
-REFUSED: dict[str, tuple[int | None, int | None]] = {
+Table = dict[str, tuple[int | None, int | None]]
+
+REFUSED: Table = {
     # sockets; socketpair stays, multiprocessing and asyncio live on it
     "socket": (41, 198),
     # other processes
@@ -105,7 +107,7 @@ REFUSED: dict[str, tuple[int | None, int | None]] = {
 }
 
 # Landlock cannot refuse these on files outside; without a mount namespace they must go altogether.
-REFUSED_WITHOUT_NAMESPACES: dict[str, tuple[int | None, int | None]] = {
+REFUSED_WITHOUT_NAMESPACES: Table = {
     "chmod": (90, None),
     "fchmodat": (268, 53),
     "fchmodat2": (452, 452),
@@ -123,6 +125,9 @@ REFUSED_WITHOUT_NAMESPACES: dict[str, tuple[int | None, int | None]] = {
     "setpriority": (141, 140),
     "ioprio_set": (251, 30),
 }
+
+# In a jail these make the call's own namespaces and folders.
+NEEDED_TO_CONFINE = ("unshare", "setns", "mount")
 
 _COLUMN = {"x86_64": 0, "aarch64": 1}
 _AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
@@ -142,31 +147,56 @@ def supported() -> bool:
     return syscalls.MACHINE in _COLUMN
 
 
-def build(namespaces: bool) -> bytes:
-    """The filter as an array of `struct sock_filter`."""
-    column = _COLUMN[syscalls.MACHINE]
-    table = REFUSED if namespaces else REFUSED | REFUSED_WITHOUT_NAMESPACES
-    numbers = (row[column] for row in table.values())
-    refused = {number for number in numbers if number is not None}
-    program: list[Instruction] = [
-        # Another architecture's calls have other numbers: whoever makes one is killed.
-        (_LOAD, 0, 0, _ARCH),
-        (_JUMP_EQUAL, 1, 0, _AUDIT_ARCH[syscalls.MACHINE]),
-        (_RETURN, 0, 0, _KILL),
-        (_LOAD, 0, 0, _NUMBER),
-        (_JUMP_AT_LEAST, 0, 1, _X32_BIT),
-        (_RETURN, 0, 0, _ERRNO | errno.ENOSYS),
-        # Its flags lie in memory, out of a filter's sight; libc falls back to `clone`.
-        (_JUMP_EQUAL, 0, 1, _CLONE3),
-        (_RETURN, 0, 0, _ERRNO | errno.ENOSYS),
-        (_JUMP_EQUAL, 0, 4, _CLONE[syscalls.MACHINE]),
-        (_LOAD, 0, 0, _FIRST_ARGUMENT),
-        (_JUMP_SET, 0, 1, _NAMESPACE_FLAGS),
-        (_RETURN, 0, 0, _ERRNO | errno.EPERM),
-        (_LOAD, 0, 0, _NUMBER),
-        *_search(_ranges(refused)),
-    ]
+def build(table: Table) -> bytes:
+    """A whole filter, as an array of `struct sock_filter`: refuses what the table names."""
+    return _pack(
+        [
+            # Another architecture's calls have other numbers: whoever makes one is killed.
+            (_LOAD, 0, 0, _ARCH),
+            (_JUMP_EQUAL, 1, 0, _AUDIT_ARCH[syscalls.MACHINE]),
+            (_RETURN, 0, 0, _KILL),
+            (_LOAD, 0, 0, _NUMBER),
+            (_JUMP_AT_LEAST, 0, 1, _X32_BIT),
+            (_RETURN, 0, 0, _ERRNO | errno.ENOSYS),
+            # Its flags lie in memory, out of a filter's sight; libc falls back to `clone`.
+            (_JUMP_EQUAL, 0, 1, _CLONE3),
+            (_RETURN, 0, 0, _ERRNO | errno.ENOSYS),
+            (_JUMP_EQUAL, 0, 4, _CLONE[syscalls.MACHINE]),
+            (_LOAD, 0, 0, _FIRST_ARGUMENT),
+            (_JUMP_SET, 0, 1, _NAMESPACE_FLAGS),
+            (_RETURN, 0, 0, _ERRNO | errno.EPERM),
+            (_LOAD, 0, 0, _NUMBER),
+            *_search(_ranges(_numbers(table))),
+        ]
+    )
+
+
+def build_more(table: Table) -> bytes:
+    """For a process that has a whole filter already: refuses this too. The kernel asks both."""
+    return _pack([(_LOAD, 0, 0, _NUMBER), *_search(_ranges(_numbers(table)))])
+
+
+def of_template(namespaces: bool) -> Table:
+    """What the template can do without while it makes workers: it and they are rid of it at once."""
+    needed = NEEDED_TO_CONFINE if namespaces else ()
+    return {name: row for name, row in REFUSED.items() if name not in needed}
+
+
+def of_worker(namespaces: bool) -> Table:
+    """What a worker gives up besides. Installing a short filter costs a call less than a long one."""
+    if namespaces:
+        return {name: REFUSED[name] for name in NEEDED_TO_CONFINE}
+    return REFUSED_WITHOUT_NAMESPACES
+
+
+def _pack(program: list[Instruction]) -> bytes:
     return b"".join(struct.pack("=HBBI", *instruction) for instruction in program)
+
+
+def _numbers(table: Table) -> set[int]:
+    column = _COLUMN[syscalls.MACHINE]
+    numbers = (row[column] for row in table.values())
+    return {number for number in numbers if number is not None}
 
 
 def _ranges(refused: set[int]) -> list[tuple[int, int]]:

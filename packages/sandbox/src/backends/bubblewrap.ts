@@ -19,6 +19,7 @@ import { cleanEnvironment, PYTHON_FLAGS, pythonFile } from "../python/environmen
 import type { Python } from "../python/find-python.ts";
 import { foldersPythonNeeds, topLink } from "../python/needed-folders.ts";
 import { removeTree } from "../remove-tree.ts";
+import { startWarden } from "./process-warden.ts";
 import { runCommand } from "./run-command.ts";
 
 const REPORT: IsolationReport = {
@@ -64,25 +65,29 @@ export async function createBubblewrapBackend(python: Python): Promise<Backend> 
   await cp(pythonFile("process_main.py"), join(root, "python/process_main.py"));
   await chmod(root, 0o755);
   const jail = jailArguments(python, join(root, "python"));
+  // bwrap dies with its parent, unless that dies in the moment before bwrap asks for it.
+  const mark = crypto.randomUUID();
+  const warden = await startWarden(python, mark, root);
   let calls = 0;
 
   async function execute(job: Job, signal: AbortSignal): Promise<ExecResult | Failure> {
     signal.throwIfAborted();
     calls += 1;
-    const folder = join(root, String(calls));
+    const call = calls;
+    const folder = join(root, String(call));
     try {
       await mkdir(folder, { mode: 0o700 });
       await Bun.write(join(folder, "code"), job.code);
       await Bun.write(join(folder, "stdin"), job.stdin);
       if (asRoot) for (const path of ["", "code", "stdin"]) await give(join(folder, path));
-      const call = ["--ro-bind", join(folder, "code"), "/run/code"];
+      const code = ["--ro-bind", join(folder, "code"), "/run/code"];
       const command = {
-        command: [...prefix, bwrap, ...jail, ...call, "--remount-ro", "/", ...program(job)],
+        command: [...prefix, bwrap, ...jail, ...code, "--remount-ro", "/", ...program(job)],
         cwd: "/",
-        env: cleanEnvironment("/tmp"),
+        env: { ...cleanEnvironment("/tmp"), INTERLACE_CALL: `${mark}.${call}.` },
         stdin: join(folder, "stdin"),
         tell: (child: { readonly pid: number }) => tellProgram(child.pid),
-        sweep: () => Promise.resolve(), // the namespace ends with its first process
+        sweep: () => Promise.resolve(), // the namespace ended with its first process
         unwrap,
       };
       return await runCommand(command, job.limits, signal);
@@ -117,7 +122,10 @@ export async function createBubblewrapBackend(python: Python): Promise<Backend> 
   return {
     isolation: isolationOf("bubblewrap", asRoot ? "root" : "user", REPORT),
     execute,
-    [Symbol.asyncDispose]: () => rm(root, { recursive: true, force: true }),
+    async [Symbol.asyncDispose]() {
+      await warden[Symbol.asyncDispose]();
+      await rm(root, { recursive: true, force: true });
+    },
   };
 }
 

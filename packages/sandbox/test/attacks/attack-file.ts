@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from "bun:test";
 import { describeIsolation } from "../../src/index.ts";
 import { claims, type Subject } from "../conformance/harness.ts";
+import "../conformance/patience.ts";
 import { attackSuite, layBait } from "./attack-suite.ts";
 
 /** The attack suite with bait of its own; what the sandbox claims decides what it must hold. */

@@ -101,11 +101,20 @@ export async function layBait(): Promise<{
   const tcp = Bun.listen({ hostname: "127.0.0.1", port: 0, socket });
   const unixSocket = join(folder, "bait.sock");
   const unix = Bun.listen({ unix: unixSocket, socket });
-  const abstract = Bun.listen({ unix: "\0interlace-bait", socket });
+  const abstractSocket = `interlace-bait-${crypto.randomUUID()}`;
+  const abstract = Bun.listen({ unix: `\0${abstractSocket}`, socket });
   process.env["INTERLACE_BAIT_TOKEN"] = "BAIT";
   const project = join(import.meta.dir, "../..");
   return {
-    bait: { secret, folder, port: tcp.port, unixSocket, enginePid: process.pid, project },
+    bait: {
+      secret,
+      folder,
+      port: tcp.port,
+      unixSocket,
+      abstractSocket,
+      enginePid: process.pid,
+      project,
+    },
     visitors: () => visitors,
     async remove() {
       for (const listener of [tcp, unix, abstract]) listener.stop(true);

@@ -23,6 +23,8 @@ export type Bait = {
   /** A listener on loopback, and one on a unix socket in the folder. */
   readonly port: number;
   readonly unixSocket: string;
+  /** Name of one without a path, less its leading NUL. */
+  readonly abstractSocket: string;
   readonly enginePid: number;
   readonly project: string;
 };

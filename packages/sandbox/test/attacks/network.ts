@@ -17,7 +17,7 @@ export function networkAttacks(bait: Bait): readonly Attack[] {
     held("a unix socket by path", `socket.socket(socket.AF_UNIX).connect('${bait.unixSocket}')`),
     held(
       "a unix socket by abstract name",
-      "socket.socket(socket.AF_UNIX).connect('\\0interlace-bait')",
+      `socket.socket(socket.AF_UNIX).connect('\\0${bait.abstractSocket}')`,
     ),
     held(
       "netlink",

@@ -1,14 +1,13 @@
-import { setDefaultTimeout } from "bun:test";
 import { apartSuite } from "./apart.ts";
 import { asAFileSuite } from "./as-a-file.ts";
 import { autoPrintSuite } from "./auto-print.ts";
 import { behaviourSuite } from "./behaviour.ts";
 import type { Subject } from "./harness.ts";
+import "./patience.ts";
 import { limitsSuite } from "./limits.ts";
 
 /** Everything that a backend must show. */
 export function conformanceSuite(subject: Subject): void {
-  setDefaultTimeout(30_000); // a busy machine is no failure
   behaviourSuite(subject);
   limitsSuite(subject);
   apartSuite(subject);

@@ -74,6 +74,11 @@ export function plainUserPython(): Promise<TestPython> {
   return describePython(process.env["INTERLACE_TEST_PLAIN_PYTHON"] ?? "/usr/bin/python3");
 }
 
+/** Without the test environment's packages, and readable for all where there is such a one. */
+export function leanPython(): Promise<TestPython> {
+  return existsSync("/usr/bin/python3") ? plainUserPython() : describePython("python3");
+}
+
 async function describePython(wanted: string): Promise<TestPython> {
   const python = await findPython(wanted);
   const child = Bun.spawn([python.executable, "-c", "import numpy, sympy"], {

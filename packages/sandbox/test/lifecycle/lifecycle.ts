@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { createSandbox, type OwnedSandbox, type SandboxOptions } from "../../src/index.ts";
 import { exec, NEVER } from "../conformance/harness.ts";
-import { descendants, poolOf, survivors } from "./process-tree.ts";
+import { descendants, poolOf, survivors, type Seen } from "./process-tree.ts";
 
 const SLEEP = "import time\ntime.sleep(1000)";
 const DAEMON = `import os\nif os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0:\n        ${SLEEP.replace("\n", "; ")}\n${SLEEP}`;
@@ -67,7 +67,7 @@ export function poolSuite(name: string, options: SandboxOptions): void {
         for (const result of await Promise.all(pending)) {
           expect(result).toMatchObject({ status: "ok", stdout: { head: "began\ndone\n" } });
         }
-        const pool = before.filter((each) => each.command.includes("zygote_main.py"));
+        const pool = before.filter(isOfAPool);
         expect(await survivors(pool, 5)).toEqual([]);
         expect(sandbox.statistics()).toMatchObject({ calls: 2, retries: 2, sandboxErrors: 0 });
       },
@@ -111,7 +111,7 @@ export function poolSuite(name: string, options: SandboxOptions): void {
       async function mayhem(): Promise<void> {
         for (let kills = 0; kills < 5 && !stop.signal.aborted; kills += 1) {
           await Bun.sleep(30 + random() * 150);
-          const pool = descendants(process.pid).filter((each) => each.command.includes("zygote_"));
+          const pool = descendants(process.pid).filter(isOfAPool);
           const victim = pool[Math.floor(random() * pool.length)];
           try {
             if (victim !== undefined) process.kill(victim.pid, "SIGKILL");
@@ -142,7 +142,7 @@ export function poolSuite(name: string, options: SandboxOptions): void {
       const running = own.run({ id: "aborted", code: DAEMON }, controller.signal);
       while (own.load().running < 1) await Bun.sleep(1);
       await Bun.sleep(100);
-      const tree = descendants(process.pid);
+      const tree = descendants(process.pid).filter(isOfAPool);
       controller.abort(new Error("enough"));
       expect(running).rejects.toThrow("enough");
       await running.catch(() => {});
@@ -153,6 +153,11 @@ export function poolSuite(name: string, options: SandboxOptions): void {
       sandbox = await createSandbox({ ...options, concurrency: 2 });
     });
   });
+}
+
+/** Keeper, template and workers: forks keep the command of the first. */
+function isOfAPool(each: Seen): boolean {
+  return each.command.includes("zygote_main.py");
 }
 
 /** Control groups of this engine, and folders that its sandboxes made. */

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { createSandbox, describeIsolation } from "../../src/index.ts";
 import { exec } from "../conformance/harness.ts";
+import "../conformance/patience.ts";
 
 test("the process backend says what it does not contain", async () => {
   await using sandbox = await createSandbox({ backend: "process" });

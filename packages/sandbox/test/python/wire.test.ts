@@ -11,6 +11,7 @@ import {
 } from "../../src/backends/zygote/wire.ts";
 import { pythonFile } from "../../src/python/environment.ts";
 import { testPython } from "../conformance/differential.ts";
+import "../conformance/patience.ts";
 
 const { path: python } = await testPython();
 

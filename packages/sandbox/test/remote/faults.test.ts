@@ -3,6 +3,7 @@
 import { expect, test } from "bun:test";
 import { createSandbox, type RemoteOptions } from "../../src/index.ts";
 import { NEVER } from "../conformance/harness.ts";
+import "../conformance/patience.ts";
 
 type Reply = (request: Request) => Response | Promise<Response>;
 

@@ -2,6 +2,7 @@ import { createSandbox, serveSandbox, type OwnedSandbox } from "../../src/index.
 import { conformanceSuite } from "../conformance/conformance.ts";
 import { testPython } from "../conformance/differential.ts";
 import { prepareSubject } from "../conformance/harness.ts";
+import "../conformance/patience.ts";
 
 const { path: python, libraries } = await testPython();
 

@@ -3,6 +3,7 @@
 import { expect, test } from "bun:test";
 import { createSandbox, serveSandbox } from "../../src/index.ts";
 import { testPython } from "../conformance/differential.ts";
+import "../conformance/patience.ts";
 
 const { path: python } = await testPython();
 const found = Bun.spawn([python, "-c", "import sandbox_fusion"], { stderr: "ignore" });

@@ -8,6 +8,7 @@ import {
 } from "../../src/index.ts";
 
 import type { RunCodeResponse } from "../../src/fusion/wire.ts";
+import "../conformance/patience.ts";
 
 let sandbox: OwnedSandbox;
 let served: ServedSandbox;

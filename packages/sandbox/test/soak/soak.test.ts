@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import { createSandbox } from "../../src/index.ts";
 import { testPython } from "../conformance/differential.ts";
 import { footprint, soak } from "./soak.ts";
+import "../conformance/patience.ts";
 
 /** 10,000 by `INTERLACE_SOAK_CALLS=10000 bun test packages/sandbox/test/soak`. */
 const CALLS = Number(process.env["INTERLACE_SOAK_CALLS"] ?? 1000);

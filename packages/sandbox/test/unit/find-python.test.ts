@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { findPython } from "../../src/python/find-python.ts";
+import "../conformance/patience.ts";
 
 let folder: string;
 beforeAll(async () => {

@@ -5,6 +5,7 @@ import { expect, test } from "bun:test";
 import { createSandbox, findPython } from "../../src/index.ts";
 import { foldersPythonNeeds } from "../../src/python/needed-folders.ts";
 import { exec } from "../conformance/harness.ts";
+import "../conformance/patience.ts";
 
 test("no folder lies inside another, and none is the root", async () => {
   const folders = foldersPythonNeeds(await findPython());

@@ -33,8 +33,8 @@ export type Pool = AsyncDisposable & {
   readonly level: Level;
   readonly report: IsolationReport;
   readonly alive: () => boolean;
-  /** A worker that is ready, one made ahead if there is one. Give it back by `putBack` or `release`. */
-  readonly take: () => Promise<Worker>;
+  /** A worker that is ready, one made ahead if there is one and it need not be fresh. Give it back by `putBack` or `release`. */
+  readonly take: (fresh: boolean) => Promise<Worker>;
   readonly putBack: (worker: Worker) => void;
   readonly release: () => void;
   readonly start: (worker: Worker, limits: ExecLimits) => void;
@@ -152,9 +152,9 @@ function poolOf(
     level,
     report: reportOf(level, template.enforced, groups),
     alive: () => alive,
-    async take() {
+    async take(fresh) {
       taken += 1;
-      const [ready] = idle;
+      const [ready] = fresh ? [] : idle;
       if (ready !== undefined) idle.delete(ready);
       const worker = ready ?? open();
       void refill();

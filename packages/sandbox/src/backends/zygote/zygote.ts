@@ -44,7 +44,7 @@ export async function createZygoteBackend(options: PoolOptions): Promise<Backend
     signal.throwIfAborted();
     try {
       const living = await livingPool();
-      const worker = await living.take();
+      const worker = await living.take(job.fresh);
       if (signal.aborted) living.putBack(worker);
       signal.throwIfAborted();
       const result = await runOn(living, worker, job, signal);
