@@ -31,6 +31,11 @@ export function engineSuite(name: string, options: SandboxOptions): void {
       engine.kill("SIGKILL");
       await engine.exited;
       expect(await survivors(tree, 5)).toEqual([]);
+      // What lies on disk goes with the engine, or when the next one starts.
+      await using next = await createSandbox(options);
+      expect((await exec(next, "print('fine')")).stdout.head).toBe("fine\n");
+      const left = readdirSync(tmpdir()).filter((entry) => entry.includes(`-${engine.pid}-`));
+      expect(left).toEqual([]);
     });
   });
 }

@@ -1,4 +1,5 @@
-import { chmod, chown, mkdir, mkdtemp, rm } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { chmod, chown, mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ExecLimits } from "@interlace/core";
@@ -73,6 +74,7 @@ async function openPoolAt(level: Level, options: PoolOptions): Promise<Pool> {
   const spare = Math.min(2 * options.concurrency, 2 * availableParallelism());
   const slots = options.concurrency + spare;
   const { memoryBytes } = options;
+  await removeStale();
   await using made = new AsyncDisposableStack();
   const folder = made.adopt(
     await mkdtemp(join(tmpdir(), `interlace-zygote-${process.pid}-`)),
@@ -230,6 +232,15 @@ function noGroups(): Groups {
   const why = "control groups need root";
   const nothing = () => Promise.resolve();
   return { templates: [], memory: why, processes: why, [Symbol.asyncDispose]: nothing };
+}
+
+/** An engine that was killed left its folder, by then of no use to anybody. */
+async function removeStale(): Promise<void> {
+  for (const name of await readdir(tmpdir())) {
+    const pid = /^interlace-zygote-(\d+)-/.exec(name)?.[1];
+    if (pid === undefined || existsSync(`/proc/${pid}`)) continue;
+    await removeFolder(join(tmpdir(), name)).catch(() => {}); // another user's is that user's matter
+  }
 }
 
 function removeFolder(folder: string): Promise<void> {
