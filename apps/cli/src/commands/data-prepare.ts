@@ -1,6 +1,7 @@
 /** `interlace data prepare`: its flags. */
 import { buildCommand } from "@stricli/core";
 import type { CliContext } from "../cli-context.ts";
+import { COLUMNS_FLAG, textFlagOr } from "./flag-shapes.ts";
 import { COMMON_FLAGS, runCommand, type CommonFlags } from "./run-command.ts";
 
 export type DataPrepareFlags = CommonFlags & {
@@ -24,13 +25,7 @@ export const dataPrepareCommand = buildCommand<DataPrepareFlags, [file: string],
       parameters: [{ brief: "File to prepare", parse: String, placeholder: "FILE" }],
     },
     flags: {
-      out: {
-        kind: "parsed",
-        parse: String,
-        default: "data",
-        brief: "Folder to write to",
-        placeholder: "DIR",
-      },
+      out: textFlagOr("data", "Folder to write to", "DIR"),
       devSize: {
         kind: "parsed",
         parse: parseCount,
@@ -51,14 +46,7 @@ export const dataPrepareCommand = buildCommand<DataPrepareFlags, [file: string],
         default: "python",
         brief: "Generator of the shuffle; python = random.Random(seed).shuffle",
       },
-      columns: {
-        kind: "parsed",
-        parse: String,
-        optional: true,
-        variadic: ",",
-        brief: "Columns of the file, as question=problem,answer=solution",
-        placeholder: "FIELD=COLUMN",
-      },
+      columns: COLUMNS_FLAG,
       ...COMMON_FLAGS,
     },
   },

@@ -1,6 +1,7 @@
 /** `interlace doctor`: its flags. The work is in `doctor/`. */
 import { buildCommand } from "@stricli/core";
 import type { CliContext } from "../cli-context.ts";
+import { COLUMNS_FLAG, switchFlag, textFlag } from "./flag-shapes.ts";
 import { COMMON_FLAGS, runCommand, type CommonFlags } from "./run-command.ts";
 
 export type DoctorFlags = CommonFlags & {
@@ -30,10 +31,6 @@ export const DOCTOR_FLAG_SETTINGS = {
   out: "run.out",
 } as const satisfies Partial<Record<keyof DoctorFlags, string>>;
 
-function text(brief: string, placeholder: string) {
-  return { kind: "parsed", parse: String, optional: true, brief, placeholder } as const;
-}
-
 export const doctorCommand = buildCommand<DoctorFlags, [], CliContext>({
   docs: {
     brief: "Look at this machine, a server, a tokenizer and a policy, with a fix for what is wrong",
@@ -43,30 +40,20 @@ export const doctorCommand = buildCommand<DoctorFlags, [], CliContext>({
   },
   parameters: {
     flags: {
-      sampler: text("Kind of server: vllm, sglang, tgi, llamacpp or tinker", "KIND"),
-      url: text("Base URL of the server; several, with commas between", "URL"),
-      tokenizer: text("Tokenizer and chat template to look at: a folder or hub name", "DIR"),
-      model: text("The model's name, where a server has several", "NAME"),
-      policy: {
-        kind: "boolean",
-        optional: true,
-        withNegated: false,
-        brief: "Roll out 16 trajectories: is the policy ready for reinforcement learning?",
-      },
-      data: text("With --policy: problem file (default: built-in)", "FILE"),
-      columns: {
-        kind: "parsed",
-        parse: String,
-        optional: true,
-        variadic: ",",
-        brief: "Columns of the file, as question=problem,answer=solution",
-        placeholder: "FIELD=COLUMN",
-      },
-      require: text("Least isolation of the sandbox: none, standard or strict", "LEVEL"),
-      python: text("Interpreter that runs the model's code (default: python3)", "FILE"),
-      out: text("Folder whose disk is looked at (default runs)", "DIR"),
-      preset: text("embedded, retool-small or retool-paper", "NAME"),
-      config: text("Settings in TOML", "FILE"),
+      sampler: textFlag("Kind of server: vllm, sglang, tgi, llamacpp or tinker", "KIND"),
+      url: textFlag("Base URL of the server; several, with commas between", "URL"),
+      tokenizer: textFlag("Tokenizer and chat template to look at: a folder or hub name", "DIR"),
+      model: textFlag("The model's name, where a server has several", "NAME"),
+      policy: switchFlag(
+        "Roll out 16 trajectories: is the policy ready for reinforcement learning?",
+      ),
+      data: textFlag("With --policy: problem file (default: built-in)", "FILE"),
+      columns: COLUMNS_FLAG,
+      require: textFlag("Least isolation of the sandbox: none, standard or strict", "LEVEL"),
+      python: textFlag("Interpreter that runs the model's code (default: python3)", "FILE"),
+      out: textFlag("Folder whose disk is looked at (default runs)", "DIR"),
+      preset: textFlag("embedded, retool-small or retool-paper", "NAME"),
+      config: textFlag("Settings in TOML", "FILE"),
       ...COMMON_FLAGS,
     },
   },

@@ -1,6 +1,7 @@
 /** `interlace eval compare`: its flags. */
 import { buildCommand } from "@stricli/core";
 import type { CliContext } from "../cli-context.ts";
+import { textFlagOr } from "./flag-shapes.ts";
 import { COMMON_FLAGS, runCommand, type CommonFlags } from "./run-command.ts";
 
 export type EvalCompareFlags = CommonFlags & { readonly out: string };
@@ -19,13 +20,11 @@ export const evalCompareCommand = buildCommand<EvalCompareFlags, string[], CliCo
       parameter: { brief: "Results of eval", parse: String, placeholder: "FILE.jsonl" },
     },
     flags: {
-      out: {
-        kind: "parsed",
-        parse: String,
-        default: "evals/comparison",
-        brief: "Files to write, without their endings .md, .svg and .png",
-        placeholder: "PATH",
-      },
+      out: textFlagOr(
+        "evals/comparison",
+        "Files to write, without their endings .md, .svg and .png",
+        "PATH",
+      ),
       ...COMMON_FLAGS,
     },
   },

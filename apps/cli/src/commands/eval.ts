@@ -1,6 +1,7 @@
 /** `interlace eval`: its flags. What they do not say stands in a TOML file; the work is in `eval/`. */
 import { buildCommand } from "@stricli/core";
 import type { CliContext } from "../cli-context.ts";
+import { COLUMNS_FLAG, PRINT_CONFIG_FLAG, switchFlag, textFlag } from "./flag-shapes.ts";
 import { COMMON_FLAGS, runCommand, type CommonFlags } from "./run-command.ts";
 
 export type EvalFlags = CommonFlags & {
@@ -42,11 +43,6 @@ export const EVAL_FLAG_SETTINGS = {
   out: "eval.out",
 } as const satisfies Partial<Record<keyof EvalFlags, string>>;
 
-/** Text is handed on as it is: the settings' schema reads and judges it, wherever a value comes from. */
-function text(brief: string, placeholder: string) {
-  return { kind: "parsed", parse: String, optional: true, brief, placeholder } as const;
-}
-
 export const evalCommand = buildCommand<EvalFlags, [], CliContext>({
   docs: {
     brief: "Ask every problem several times and say how often the answers are right",
@@ -57,24 +53,23 @@ export const evalCommand = buildCommand<EvalFlags, [], CliContext>({
   },
   parameters: {
     flags: {
-      mode: text("retool, or text-only: one turn without tools (default retool)", "MODE"),
-      dataset: text("aime24, aime25, math500 or gsm8k, from the folder data or --data", "NAME"),
-      data: text("Problem file (.jsonl, .csv, .parquet, .arrow), or folder of data sets", "PATH"),
-      columns: {
-        kind: "parsed",
-        parse: String,
-        optional: true,
-        variadic: ",",
-        brief: "Columns of the file, as question=problem,answer=solution",
-        placeholder: "FIELD=COLUMN",
-      },
-      sampler: text("embedded, vllm, sglang, tgi, llamacpp or tinker (default embedded)", "KIND"),
-      url: text("Base URL of the server; several, with commas between, are replicas", "URL"),
-      tokenizer: text(
+      mode: textFlag("retool, or text-only: one turn without tools (default retool)", "MODE"),
+      dataset: textFlag("aime24, aime25, math500 or gsm8k, from the folder data or --data", "NAME"),
+      data: textFlag(
+        "Problem file (.jsonl, .csv, .parquet, .arrow), or folder of data sets",
+        "PATH",
+      ),
+      columns: COLUMNS_FLAG,
+      sampler: textFlag(
+        "embedded, vllm, sglang, tgi, llamacpp or tinker (default embedded)",
+        "KIND",
+      ),
+      url: textFlag("Base URL of the server; several, with commas between, are replicas", "URL"),
+      tokenizer: textFlag(
         "The model's tokenizer: a folder, or a hub name like org/name@revision",
         "DIR",
       ),
-      model: text("Model that the server is asked for (default: the first it serves)", "NAME"),
+      model: textFlag("Model that the server is asked for (default: the first it serves)", "NAME"),
       checkpoint: {
         kind: "parsed",
         parse: String,
@@ -84,26 +79,16 @@ export const evalCommand = buildCommand<EvalFlags, [], CliContext>({
           "What to evaluate, once for each: safetensors of the embedded policy, a server's URL, or a model it serves",
         placeholder: "[NAME=]WHERE",
       },
-      require: text("Least isolation of the sandbox: none, standard or strict", "LEVEL"),
-      valN: text("Generations per problem (default 12)", "N"),
-      limit: text("Problems to evaluate, 0 = all (default 0)", "N"),
-      concurrency: text("Problems in work at once (default 16)", "N"),
-      seed: text("Seeds every draw (default 42)", "N"),
-      out: text("Folder of the results, or one .jsonl file (default evals)", "PATH"),
-      preset: text("embedded, retool-small or retool-paper", "NAME"),
-      config: text("Settings in TOML", "FILE"),
-      retryFailed: {
-        kind: "boolean",
-        optional: true,
-        withNegated: false,
-        brief: "Ask problems again that have unscored generations",
-      },
-      printConfig: {
-        kind: "boolean",
-        optional: true,
-        withNegated: false,
-        brief: "Print every setting and where it came from, and stop",
-      },
+      require: textFlag("Least isolation of the sandbox: none, standard or strict", "LEVEL"),
+      valN: textFlag("Generations per problem (default 12)", "N"),
+      limit: textFlag("Problems to evaluate, 0 = all (default 0)", "N"),
+      concurrency: textFlag("Problems in work at once (default 16)", "N"),
+      seed: textFlag("Seeds every draw (default 42)", "N"),
+      out: textFlag("Folder of the results, or one .jsonl file (default evals)", "PATH"),
+      preset: textFlag("embedded, retool-small or retool-paper", "NAME"),
+      config: textFlag("Settings in TOML", "FILE"),
+      retryFailed: switchFlag("Ask problems again that have unscored generations"),
+      printConfig: PRINT_CONFIG_FLAG,
       ...COMMON_FLAGS,
     },
   },

@@ -1,6 +1,7 @@
 /** `interlace export sft`: its flags. */
 import { buildCommand } from "@stricli/core";
 import type { CliContext } from "../cli-context.ts";
+import { RUNS_FLAG, textFlag } from "./flag-shapes.ts";
 import { COMMON_FLAGS, runCommand, type CommonFlags } from "./run-command.ts";
 
 export type ExportSftFlags = CommonFlags & {
@@ -22,13 +23,7 @@ export const exportSftCommand = buildCommand<ExportSftFlags, [run: string], CliC
       parameters: [{ brief: "Run folder or run id", parse: String, placeholder: "RUN" }],
     },
     flags: {
-      out: {
-        kind: "parsed",
-        parse: String,
-        optional: true,
-        brief: "Files to write, without .jsonl and .parquet (default: RUN/sft)",
-        placeholder: "PATH",
-      },
+      out: textFlag("Files to write, without .jsonl and .parquet (default: RUN/sft)", "PATH"),
       perProblem: {
         kind: "parsed",
         parse: parseCount,
@@ -36,13 +31,7 @@ export const exportSftCommand = buildCommand<ExportSftFlags, [run: string], CliC
         brief: "Trajectories of one problem at most, the first ones (default: all)",
         placeholder: "N",
       },
-      runs: {
-        kind: "parsed",
-        parse: String,
-        default: "runs",
-        brief: "Folder of the run folders",
-        placeholder: "DIR",
-      },
+      runs: RUNS_FLAG,
       ...COMMON_FLAGS,
     },
   },

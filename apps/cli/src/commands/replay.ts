@@ -1,6 +1,7 @@
 /** `interlace replay`: its flags. */
 import { buildCommand } from "@stricli/core";
 import type { CliContext } from "../cli-context.ts";
+import { RUNS_FLAG, textFlag } from "./flag-shapes.ts";
 import { COMMON_FLAGS, runCommand, type CommonFlags } from "./run-command.ts";
 
 export type ReplayFlags = CommonFlags & {
@@ -25,48 +26,18 @@ export const replayCommand = buildCommand<ReplayFlags, [run: string], CliContext
       parameters: [{ brief: "Run folder or run id", parse: String, placeholder: "RUN" }],
     },
     flags: {
-      out: {
-        kind: "parsed",
-        parse: String,
-        optional: true,
-        brief: "Folder for the files (default: compared, then thrown away)",
-        placeholder: "DIR",
-      },
-      grader: {
-        kind: "parsed",
-        parse: String,
-        optional: true,
-        brief: "Score again with this grader",
-        placeholder: "NAME",
-      },
-      config: {
-        kind: "parsed",
-        parse: String,
-        optional: true,
-        brief: "Settings that the replay changes, in TOML",
-        placeholder: "FILE",
-      },
-      tokenizer: {
-        kind: "parsed",
-        parse: String,
-        optional: true,
-        brief: "Folder of the run's tokenizer, where it has moved or was a server's",
-        placeholder: "DIR",
-      },
-      redact: {
-        kind: "parsed",
-        parse: String,
-        optional: true,
-        brief: "Instead: copy the run to this folder without its texts, for a bug report",
-        placeholder: "DIR",
-      },
-      runs: {
-        kind: "parsed",
-        parse: String,
-        default: "runs",
-        brief: "Folder of the run folders",
-        placeholder: "DIR",
-      },
+      out: textFlag("Folder for the files (default: compared, then thrown away)", "DIR"),
+      grader: textFlag("Score again with this grader", "NAME"),
+      config: textFlag("Settings that the replay changes, in TOML", "FILE"),
+      tokenizer: textFlag(
+        "Folder of the run's tokenizer, where it has moved or was a server's",
+        "DIR",
+      ),
+      redact: textFlag(
+        "Instead: copy the run to this folder without its texts, for a bug report",
+        "DIR",
+      ),
+      runs: RUNS_FLAG,
       ...COMMON_FLAGS,
     },
   },

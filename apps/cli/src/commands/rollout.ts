@@ -1,6 +1,7 @@
 /** `interlace rollout`: its flags. What they do not say stands in a TOML file; the work is in `rollout/`. */
 import { buildCommand } from "@stricli/core";
 import type { CliContext } from "../cli-context.ts";
+import { COLUMNS_FLAG, PRINT_CONFIG_FLAG, switchFlag, textFlag } from "./flag-shapes.ts";
 import { COMMON_FLAGS, runCommand, type CommonFlags } from "./run-command.ts";
 
 export type RolloutFlags = CommonFlags & {
@@ -38,11 +39,6 @@ export const FLAG_SETTINGS = {
   out: "run.out",
 } as const satisfies Partial<Record<keyof RolloutFlags, string>>;
 
-/** Text is handed on as it is: the settings' schema reads and judges it, wherever a value comes from. */
-function text(brief: string, placeholder: string) {
-  return { kind: "parsed", parse: String, optional: true, brief, placeholder } as const;
-}
-
 export const rolloutCommand = buildCommand<RolloutFlags, [], CliContext>({
   docs: {
     brief: "Roll out batches of problems and write what a learner trains on",
@@ -52,43 +48,29 @@ export const rolloutCommand = buildCommand<RolloutFlags, [], CliContext>({
   },
   parameters: {
     flags: {
-      steps: text("Batches to roll out (default 1)", "N"),
-      problems: text("Problems of one batch (default 8; embedded 16)", "N"),
-      groupSize: text("Trajectories per problem (default 8)", "N"),
-      data: text("Problem file: .jsonl, .csv, .parquet, .arrow (default: built-in)", "FILE"),
-      columns: {
-        kind: "parsed",
-        parse: String,
-        optional: true,
-        variadic: ",",
-        brief: "Columns of the file, as question=problem,answer=solution",
-        placeholder: "FIELD=COLUMN",
-      },
-      sampler: text("embedded, vllm, sglang, tgi, llamacpp or tinker (default embedded)", "KIND"),
-      url: text("Base URL of the server; several, with commas between, are replicas", "URL"),
-      tokenizer: text(
+      steps: textFlag("Batches to roll out (default 1)", "N"),
+      problems: textFlag("Problems of one batch (default 8; embedded 16)", "N"),
+      groupSize: textFlag("Trajectories per problem (default 8)", "N"),
+      data: textFlag("Problem file: .jsonl, .csv, .parquet, .arrow (default: built-in)", "FILE"),
+      columns: COLUMNS_FLAG,
+      sampler: textFlag(
+        "embedded, vllm, sglang, tgi, llamacpp or tinker (default embedded)",
+        "KIND",
+      ),
+      url: textFlag("Base URL of the server; several, with commas between, are replicas", "URL"),
+      tokenizer: textFlag(
         "The model's tokenizer: a folder, or a hub name like org/name@revision",
         "DIR",
       ),
-      require: text("Least isolation of the sandbox: none, standard or strict", "LEVEL"),
-      schedule: text("continuous or rounds (default continuous)", "NAME"),
-      seed: text("Seeds everything that is drawn (default 42)", "N"),
-      out: text("Folder of the run folders (default runs)", "DIR"),
-      preset: text("embedded, retool-small or retool-paper", "NAME"),
-      config: text("Settings in TOML", "FILE"),
-      resume: text("Go on with an interrupted run: its id or folder", "RUN"),
-      retryFailed: {
-        kind: "boolean",
-        optional: true,
-        withNegated: false,
-        brief: "With --resume: ask again what failed",
-      },
-      printConfig: {
-        kind: "boolean",
-        optional: true,
-        withNegated: false,
-        brief: "Print every setting and where it came from, and stop",
-      },
+      require: textFlag("Least isolation of the sandbox: none, standard or strict", "LEVEL"),
+      schedule: textFlag("continuous or rounds (default continuous)", "NAME"),
+      seed: textFlag("Seeds everything that is drawn (default 42)", "N"),
+      out: textFlag("Folder of the run folders (default runs)", "DIR"),
+      preset: textFlag("embedded, retool-small or retool-paper", "NAME"),
+      config: textFlag("Settings in TOML", "FILE"),
+      resume: textFlag("Go on with an interrupted run: its id or folder", "RUN"),
+      retryFailed: switchFlag("With --resume: ask again what failed"),
+      printConfig: PRINT_CONFIG_FLAG,
       ...COMMON_FLAGS,
     },
   },

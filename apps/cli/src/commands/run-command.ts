@@ -1,17 +1,13 @@
 /** What all commands share: two flags, and how an error reaches a person. */
 import type { CliContext } from "../cli-context.ts";
 import { messageOf, PersonError } from "../person-error.ts";
+import { switchFlag } from "./flag-shapes.ts";
 
 export type CommonFlags = { readonly json?: boolean; readonly debug?: boolean };
 
 export const COMMON_FLAGS = {
-  json: { kind: "boolean", brief: "Print results as JSON", optional: true, withNegated: false },
-  debug: {
-    kind: "boolean",
-    brief: "Print where an error came from",
-    optional: true,
-    withNegated: false,
-  },
+  json: switchFlag("Print results as JSON"),
+  debug: switchFlag("Print where an error came from"),
 } as const;
 
 /** Runs `work`; what it throws is printed as one message, with a stack trace only on `--debug`. */

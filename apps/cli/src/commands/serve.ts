@@ -2,6 +2,7 @@
 import { buildCommand, buildRouteMap } from "@stricli/core";
 import type { CliContext } from "../cli-context.ts";
 import type { FakeKind } from "../serve/serve-fake-work.ts";
+import { textFlag, textFlagOr } from "./flag-shapes.ts";
 import { COMMON_FLAGS, runCommand, type CommonFlags } from "./run-command.ts";
 
 export type ServeFakeFlags = CommonFlags & { readonly port: number };
@@ -34,10 +35,6 @@ function port(fallback: string) {
   } as const;
 }
 
-function text(brief: string, placeholder: string) {
-  return { kind: "parsed", parse: String, optional: true, brief, placeholder } as const;
-}
-
 const serveSandboxCommand = buildCommand<ServeSandboxFlags, [], CliContext>({
   docs: {
     brief: "One sandbox over HTTP, for clients of SandboxFusion",
@@ -47,20 +44,14 @@ const serveSandboxCommand = buildCommand<ServeSandboxFlags, [], CliContext>({
   },
   parameters: {
     flags: {
-      host: {
-        kind: "parsed",
-        parse: String,
-        default: "127.0.0.1",
-        brief: "Address to listen on",
-        placeholder: "ADDRESS",
-      },
+      host: textFlagOr("127.0.0.1", "Address to listen on", "ADDRESS"),
       port: port("8080"),
-      tokenEnv: text("Environment variable that holds the token to ask for", "NAME"),
-      backend: text("auto, zygote, bubblewrap or process (default auto)", "NAME"),
-      require: text("Least isolation: none, standard or strict", "LEVEL"),
-      workers: text("Runs at once (default: one per core)", "N"),
-      timeout: text("Wall clock of one run in seconds (default 30)", "SECONDS"),
-      config: text("Settings in TOML", "FILE"),
+      tokenEnv: textFlag("Environment variable that holds the token to ask for", "NAME"),
+      backend: textFlag("auto, zygote, bubblewrap or process (default auto)", "NAME"),
+      require: textFlag("Least isolation: none, standard or strict", "LEVEL"),
+      workers: textFlag("Runs at once (default: one per core)", "N"),
+      timeout: textFlag("Wall clock of one run in seconds (default 30)", "SECONDS"),
+      config: textFlag("Settings in TOML", "FILE"),
       ...COMMON_FLAGS,
     },
   },

@@ -1,6 +1,7 @@
 /** `interlace train`: its flags. What they do not say stands in a TOML file; the work is in `train/`. */
 import { buildCommand } from "@stricli/core";
 import type { CliContext } from "../cli-context.ts";
+import { COLUMNS_FLAG, PRINT_CONFIG_FLAG, switchFlag, textFlag } from "./flag-shapes.ts";
 import { COMMON_FLAGS, runCommand, type CommonFlags } from "./run-command.ts";
 
 export type TrainFlags = CommonFlags & {
@@ -54,10 +55,6 @@ export const TRAIN_FLAG_SETTINGS = {
   out: "run.out",
 } as const satisfies Partial<Record<keyof TrainFlags, string>>;
 
-function text(brief: string, placeholder: string) {
-  return { kind: "parsed", parse: String, optional: true, brief, placeholder } as const;
-}
-
 export const trainCommand = buildCommand<TrainFlags, [], CliContext>({
   docs: {
     brief: "Roll out, learn, roll out with the new weights, again",
@@ -67,48 +64,34 @@ export const trainCommand = buildCommand<TrainFlags, [], CliContext>({
   },
   parameters: {
     flags: {
-      steps: text("Training steps (default 200; embedded 120)", "N"),
-      problems: text("Problems of one batch (default 8; embedded 16)", "N"),
-      groupSize: text("Trajectories per problem (default 8)", "N"),
-      data: text("Problem file: .jsonl, .csv, .parquet, .arrow (default: built-in)", "FILE"),
-      columns: {
-        kind: "parsed",
-        parse: String,
-        optional: true,
-        variadic: ",",
-        brief: "Columns of the file, as question=problem,answer=solution",
-        placeholder: "FIELD=COLUMN",
-      },
-      heldOut: text("Problem file for evaluations, never trained on", "FILE"),
-      evaluateEvery: text("Steps between evaluations (default 0 = none; embedded 10)", "N"),
-      saveEvery: text("Steps between checkpoints (default 25)", "N"),
-      sampler: text("embedded, vllm or sglang (default embedded)", "KIND"),
-      url: text("Base URL of the server", "URL"),
-      tokenizer: text("The model's tokenizer: a folder, or a hub name", "DIR"),
-      policy: text("Folder of the policy to train (default: the one in the box)", "DIR"),
-      learningRate: text("Adam's rate (default 4e-5; embedded 1.2e-3)", "RATE"),
-      maxStaleness: text("Updates that a trajectory may be behind (default 0 = on-policy)", "N"),
-      tracker: text("jsonl, wandb, swanlab, mlflow or tensorboard (default jsonl)", "KIND"),
-      trackerMode: text("online, offline or disabled (default online)", "MODE"),
-      python: text("Interpreter with the learner's packages (default: one is set up)", "FILE"),
-      require: text("Least isolation of the sandbox: none, standard or strict", "LEVEL"),
-      seed: text("Seeds everything that is drawn (default 42)", "N"),
-      out: text("Folder of the run folders (default runs)", "DIR"),
-      preset: text("embedded, retool-small or retool-paper", "NAME"),
-      config: text("Settings in TOML", "FILE"),
-      resume: text("Go on with an interrupted run: its id or folder", "RUN"),
-      retryFailed: {
-        kind: "boolean",
-        optional: true,
-        withNegated: false,
-        brief: "With --resume: ask again what failed in the open step",
-      },
-      printConfig: {
-        kind: "boolean",
-        optional: true,
-        withNegated: false,
-        brief: "Print every setting and where it came from, and stop",
-      },
+      steps: textFlag("Training steps (default 200; embedded 120)", "N"),
+      problems: textFlag("Problems of one batch (default 8; embedded 16)", "N"),
+      groupSize: textFlag("Trajectories per problem (default 8)", "N"),
+      data: textFlag("Problem file: .jsonl, .csv, .parquet, .arrow (default: built-in)", "FILE"),
+      columns: COLUMNS_FLAG,
+      heldOut: textFlag("Problem file for evaluations, never trained on", "FILE"),
+      evaluateEvery: textFlag("Steps between evaluations (default 0 = none; embedded 10)", "N"),
+      saveEvery: textFlag("Steps between checkpoints (default 25)", "N"),
+      sampler: textFlag("embedded, vllm or sglang (default embedded)", "KIND"),
+      url: textFlag("Base URL of the server", "URL"),
+      tokenizer: textFlag("The model's tokenizer: a folder, or a hub name", "DIR"),
+      policy: textFlag("Folder of the policy to train (default: the one in the box)", "DIR"),
+      learningRate: textFlag("Adam's rate (default 4e-5; embedded 1.2e-3)", "RATE"),
+      maxStaleness: textFlag(
+        "Updates that a trajectory may be behind (default 0 = on-policy)",
+        "N",
+      ),
+      tracker: textFlag("jsonl, wandb, swanlab, mlflow or tensorboard (default jsonl)", "KIND"),
+      trackerMode: textFlag("online, offline or disabled (default online)", "MODE"),
+      python: textFlag("Interpreter with the learner's packages (default: one is set up)", "FILE"),
+      require: textFlag("Least isolation of the sandbox: none, standard or strict", "LEVEL"),
+      seed: textFlag("Seeds everything that is drawn (default 42)", "N"),
+      out: textFlag("Folder of the run folders (default runs)", "DIR"),
+      preset: textFlag("embedded, retool-small or retool-paper", "NAME"),
+      config: textFlag("Settings in TOML", "FILE"),
+      resume: textFlag("Go on with an interrupted run: its id or folder", "RUN"),
+      retryFailed: switchFlag("With --resume: ask again what failed in the open step"),
+      printConfig: PRINT_CONFIG_FLAG,
       ...COMMON_FLAGS,
     },
   },

@@ -1,6 +1,7 @@
 /** `interlace verify`: its flags. */
 import { buildCommand } from "@stricli/core";
 import type { CliContext } from "../cli-context.ts";
+import { RUNS_FLAG, textFlag } from "./flag-shapes.ts";
 import { COMMON_FLAGS, runCommand, type CommonFlags } from "./run-command.ts";
 
 export type VerifyFlags = CommonFlags & {
@@ -24,20 +25,11 @@ export const verifyCommand = buildCommand<VerifyFlags, [target: string], CliCont
       ],
     },
     flags: {
-      tokenizer: {
-        kind: "parsed",
-        parse: String,
-        optional: true,
-        brief: "Folder of the run's tokenizer, where it has moved or was a server's",
-        placeholder: "DIR",
-      },
-      out: {
-        kind: "parsed",
-        parse: String,
-        default: "runs",
-        brief: "Folder of the run folders",
-        placeholder: "DIR",
-      },
+      tokenizer: textFlag(
+        "Folder of the run's tokenizer, where it has moved or was a server's",
+        "DIR",
+      ),
+      out: RUNS_FLAG,
       findings: {
         kind: "parsed",
         parse: Number,
