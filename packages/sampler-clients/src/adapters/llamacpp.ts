@@ -5,14 +5,21 @@
  */
 import type { SampleRequest } from "@interlace/core";
 import type { Http } from "../http.ts";
-import { fetchMetrics, readMetric } from "../prometheus.ts";
 import { fields, number, type RawSample } from "../raw-sample.ts";
 import { sendJson } from "../read-json.ts";
-import type { ConnectOptions, Server, ServerFacts, ServerLoad } from "../server.ts";
+import type { ConnectOptions, Server, ServerFacts } from "../server.ts";
 import { trouble, type Trouble } from "../trouble.ts";
 import { chooseModel } from "./choose-model.ts";
 import { postTokenize } from "./post-tokenize.ts";
 import { completionBody, parseCompletion } from "./llamacpp-wire.ts";
+import { readLoad, type LoadMetrics } from "./watch-server.ts";
+
+const LOAD_METRICS: LoadMetrics = {
+  running: "llamacpp:requests_processing",
+  waiting: "llamacpp:requests_deferred",
+  kvUsage: null,
+  preemptions: null,
+};
 
 export async function connectLlamacpp(
   http: Http,
@@ -57,22 +64,11 @@ export async function connectLlamacpp(
     atOnce: () => slots,
     sample,
     aborts: () => [],
-    readLoad: (abort) => readLoad(http, abort),
+    readLoad: (abort) => readLoad(http, LOAD_METRICS, abort),
     readVersion: async () => null,
     tokenize: (plain, abort) =>
       postTokenize(http, { content: plain, add_special: false, parse_special: false }, abort),
     updateWeights: null,
     close: async () => {},
-  };
-}
-
-async function readLoad(http: Http, signal: AbortSignal): Promise<ServerLoad | null> {
-  const metrics = await fetchMetrics(http, signal);
-  if (metrics === null) return null;
-  return {
-    running: readMetric(metrics, "llamacpp:requests_processing"),
-    waiting: readMetric(metrics, "llamacpp:requests_deferred"),
-    kvUsage: null,
-    preemptions: null,
   };
 }

@@ -2,19 +2,28 @@
  * SGLang behind the port: what it says of itself, how it is told to stop. The shapes are in `sglang-wire.ts`.
  * One prompt id outside the vocabulary ends its process, so ids are checked before anything is sent (`backend.ts`).
  */
-import { weightVersion, type SampleRequest, type WeightVersion } from "@interlace/core";
+import type { SampleRequest } from "@interlace/core";
 import type { Http } from "../http.ts";
-import { fetchMetrics, readMetric } from "../prometheus.ts";
 import { takeProvenEchoes } from "../prompt-echo.ts";
 import { promptJson } from "../prompt-json.ts";
-import { fields, sampledBy, text, type RawSample } from "../raw-sample.ts";
+import { fields, sampledBy, type RawSample } from "../raw-sample.ts";
 import { readJson, sendJson } from "../read-json.ts";
-import type { ConnectOptions, Server, ServerFacts, ServerLoad } from "../server.ts";
+import type { ConnectOptions, Server, ServerFacts } from "../server.ts";
 import { trouble, type Trouble } from "../trouble.ts";
 import { chooseModel } from "./choose-model.ts";
 import { updateSglang } from "./sglang-weights.ts";
 import { postTokenize } from "./post-tokenize.ts";
 import { generateBody, parseGenerate, requestIds } from "./sglang-wire.ts";
+import { readLoad, readVersion, type LoadMetrics } from "./watch-server.ts";
+
+const MODEL_INFO = "/model_info";
+
+const LOAD_METRICS: LoadMetrics = {
+  running: "sglang:num_running_reqs",
+  waiting: "sglang:num_queue_reqs",
+  kvUsage: "sglang:token_usage",
+  preemptions: "sglang:num_retracted_reqs",
+};
 
 const CONTROL_MS = 30_000;
 
@@ -26,7 +35,7 @@ export async function connectSglang(
   const model = await chooseModel(http, options.model, signal);
   if (!model.ok) return model;
   const deterministic = await readDeterminism(http, signal);
-  const version = await readVersion(http, signal);
+  const version = await readVersion(http, MODEL_INFO, signal);
   const facts: ServerFacts = {
     kind: "sglang",
     model: model.id,
@@ -77,11 +86,11 @@ export async function connectSglang(
         body: JSON.stringify({ rid, abort_all: false }),
         limitMs: CONTROL_MS,
       })),
-    readLoad: (abort) => readLoad(http, abort),
+    readLoad: (abort) => readLoad(http, LOAD_METRICS, abort),
     dropSeeds: () => {
       seeds = false;
     },
-    readVersion: (abort) => readVersion(http, abort),
+    readVersion: (abort) => readVersion(http, MODEL_INFO, abort),
     tokenize: (plain, abort) =>
       postTokenize(http, { model: model.id, prompt: plain, add_special_tokens: false }, abort),
     updateWeights: (update, abort) =>
@@ -96,22 +105,4 @@ async function readDeterminism(http: Http, signal: AbortSignal): Promise<boolean
   const call = { method: "GET", path: "/server_info", limitMs: CONTROL_MS } as const;
   const json = await sendJson(http, call, signal);
   return json.ok && fields(json.value)["enable_deterministic_inference"] === true;
-}
-
-async function readVersion(http: Http, signal: AbortSignal): Promise<WeightVersion | null> {
-  const call = { method: "GET", path: "/model_info", limitMs: CONTROL_MS } as const;
-  const json = await sendJson(http, call, signal);
-  const name = json.ok ? text(fields(json.value)["weight_version"]) : null;
-  return name === null ? null : weightVersion(name);
-}
-
-async function readLoad(http: Http, signal: AbortSignal): Promise<ServerLoad | null> {
-  const metrics = await fetchMetrics(http, signal);
-  if (metrics === null) return null;
-  return {
-    running: readMetric(metrics, "sglang:num_running_reqs"),
-    waiting: readMetric(metrics, "sglang:num_queue_reqs"),
-    kvUsage: readMetric(metrics, "sglang:token_usage"),
-    preemptions: readMetric(metrics, "sglang:num_retracted_reqs"),
-  };
 }

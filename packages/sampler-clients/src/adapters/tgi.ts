@@ -5,12 +5,19 @@
  */
 import { concatIds, type SampleRequest, type Tokens } from "@interlace/core";
 import type { Http } from "../http.ts";
-import { fetchMetrics, readMetric } from "../prometheus.ts";
 import { fields, number, text, type RawSample } from "../raw-sample.ts";
 import { sendJson } from "../read-json.ts";
-import type { ConnectOptions, Server, ServerFacts, ServerLoad, TextCodec } from "../server.ts";
+import type { ConnectOptions, Server, ServerFacts, TextCodec } from "../server.ts";
 import { trouble, type Trouble } from "../trouble.ts";
 import { generateBody, parseGenerate, parseTokenize, TGI_MAX_NEW_TOKENS } from "./tgi-wire.ts";
+import { readLoad, type LoadMetrics } from "./watch-server.ts";
+
+const LOAD_METRICS: LoadMetrics = {
+  running: "tgi_batch_current_size",
+  waiting: "tgi_queue_size",
+  kvUsage: null,
+  preemptions: null,
+};
 
 export async function connectTgi(
   http: Http,
@@ -83,7 +90,7 @@ export async function connectTgi(
     atOnce: () => 1,
     sample,
     aborts: () => [],
-    readLoad: (abort) => readLoad(http, abort),
+    readLoad: (abort) => readLoad(http, LOAD_METRICS, abort),
     readVersion: async () => null,
     // It adds its own BOS, so its ids are no comparison; the bridge compares every prompt.
     tokenize: async () => null,
@@ -123,15 +130,4 @@ async function bridge(
     "drift",
     `The prompt's text does not read back as its ids: place ${place}, expected ${ids[place] ?? "the end"}, got ${JSON.stringify(seen[place] ?? "the end")}`,
   );
-}
-
-async function readLoad(http: Http, signal: AbortSignal): Promise<ServerLoad | null> {
-  const metrics = await fetchMetrics(http, signal);
-  if (metrics === null) return null;
-  return {
-    running: readMetric(metrics, "tgi_batch_current_size"),
-    waiting: readMetric(metrics, "tgi_queue_size"),
-    kvUsage: null,
-    preemptions: null,
-  };
 }

@@ -2,18 +2,28 @@
  * vLLM behind the port: which endpoint it offers, what it says of itself, how it is told to stop. The shapes are
  * in `vllm-wire.ts`.
  */
-import { weightVersion, type SampleRequest, type WeightVersion } from "@interlace/core";
+import type { SampleRequest } from "@interlace/core";
 import type { Call, Http } from "../http.ts";
-import { fetchMetrics, readMetric } from "../prometheus.ts";
 import { promptJson } from "../prompt-json.ts";
-import { fields, sampledBy, text, type RawSample } from "../raw-sample.ts";
+import { sampledBy, type RawSample } from "../raw-sample.ts";
 import { sendJson } from "../read-json.ts";
-import type { ConnectOptions, Server, ServerFacts, ServerLoad } from "../server.ts";
+import type { ConnectOptions, Server, ServerFacts } from "../server.ts";
 import { trouble, type Trouble } from "../trouble.ts";
 import { chooseModel } from "./choose-model.ts";
 import { updateVllm } from "./vllm-weights.ts";
 import { postTokenize } from "./post-tokenize.ts";
 import { completionsBody, generateBody, readCompletions, readGenerate } from "./vllm-wire.ts";
+import { readLoad, readVersion, type LoadMetrics } from "./watch-server.ts";
+
+/** Dev mode only; 404 elsewhere. */
+const WEIGHT_INFO = "/weight_info";
+
+const LOAD_METRICS: LoadMetrics = {
+  running: "vllm:num_requests_running",
+  waiting: "vllm:num_requests_waiting",
+  kvUsage: "vllm:kv_cache_usage_perc",
+  preemptions: "vllm:num_preemptions_total",
+};
 
 const GENERATE = "/inference/v1/generate";
 const COMPLETIONS = "/v1/completions";
@@ -34,9 +44,7 @@ export async function connectVllm(
   // A LoRA's requests name it by `model`; then a weight feed changes the name.
   let lora: string | null = null;
   const base = model.id;
-  const readVersion = (abort: AbortSignal): Promise<WeightVersion | null> =>
-    readWeightInfo(http, abort);
-  const version = await readVersion(signal);
+  const version = await readVersion(http, WEIGHT_INFO, signal);
   const facts: ServerFacts = {
     kind: "vllm",
     model: model.id,
@@ -73,8 +81,8 @@ export async function connectVllm(
     atOnce: (request) => (request.temperature < GREEDY_BELOW ? 1 : Infinity),
     sample,
     aborts: (_request, wireId) => [abortCall(generate, wireId)],
-    readLoad: (abort) => readLoad(http, abort),
-    readVersion,
+    readLoad: (abort) => readLoad(http, LOAD_METRICS, abort),
+    readVersion: (abort) => readVersion(http, WEIGHT_INFO, abort),
     tokenize: (plain, abort) =>
       postTokenize(http, { model: model.id, prompt: plain, add_special_tokens: false }, abort),
     updateWeights: (update, abort) =>
@@ -124,23 +132,4 @@ async function findEndpoint(http: Http, signal: AbortSignal): Promise<Endpoint |
   return json.ok
     ? trouble("server_error", `${http.url}${GENERATE} answered 200 to an empty request`)
     : json;
-}
-
-/** Dev mode only; 404 elsewhere. */
-async function readWeightInfo(http: Http, signal: AbortSignal): Promise<WeightVersion | null> {
-  const call: Call = { method: "GET", path: "/weight_info", limitMs: CONTROL_MS };
-  const json = await sendJson(http, call, signal);
-  const name = json.ok ? text(fields(json.value)["weight_version"]) : null;
-  return name === null ? null : weightVersion(name);
-}
-
-async function readLoad(http: Http, signal: AbortSignal): Promise<ServerLoad | null> {
-  const metrics = await fetchMetrics(http, signal);
-  if (metrics === null) return null;
-  return {
-    running: readMetric(metrics, "vllm:num_requests_running"),
-    waiting: readMetric(metrics, "vllm:num_requests_waiting"),
-    kvUsage: readMetric(metrics, "vllm:kv_cache_usage_perc"),
-    preemptions: readMetric(metrics, "vllm:num_preemptions_total"),
-  };
 }
