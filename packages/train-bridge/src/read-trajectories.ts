@@ -1,41 +1,21 @@
 /** `trajectories.arrow` back as records, for `verify`, `view` and re-scoring; token columns are views of the file. */
+import type { TrajectoryRow as CheckedRow } from "@interlace/core";
 import type { TableMetadata } from "./metadata.ts";
-import type { SpanRow } from "./nested-columns.ts";
 import { openTable, type TableSource } from "./read-table.ts";
 import { readRow, type RowReader } from "./row-reader.ts";
 
-export type ReadMessage = {
-  readonly role: string;
-  readonly content: string;
+export type ReadMessage = CheckedRow["messages"][number] & {
   readonly tool_call_id: string | null;
   readonly name: string | null;
 };
 
-export type ReadTurn = {
-  readonly prompt_length: number;
-  readonly length: number;
-  readonly text: string;
-  readonly finish: string;
-  readonly seed: number;
-  readonly versions: readonly {
-    readonly version: string | null;
-    readonly start: number;
-    readonly end: number;
-  }[];
-  readonly parsed: string | null;
-  readonly invalid_cause: string | null;
-  readonly opens_call: boolean;
-  readonly text_mismatch: boolean;
+export type ReadTurn = CheckedRow["turns"][number] & {
   /** Milliseconds since 1970, with a fraction; null = not known. */
   readonly start_time: number | null;
   readonly end_time: number | null;
 };
 
-export type ReadToolCall = {
-  readonly id: string;
-  readonly turn: number;
-  readonly code: string;
-  readonly status: string;
+export type ReadToolCall = CheckedRow["toolCalls"][number] & {
   readonly exit_code: number | null;
   readonly signal: string | null;
   readonly limit: number | null;
@@ -43,8 +23,6 @@ export type ReadToolCall = {
   readonly stderr: string | null;
   readonly stdout_omitted_bytes: number | null;
   readonly stderr_omitted_bytes: number | null;
-  readonly content: string | null;
-  readonly truncated: boolean;
   readonly usage: {
     readonly queued_seconds: number;
     readonly wall_seconds: number;
@@ -53,45 +31,16 @@ export type ReadToolCall = {
   } | null;
 };
 
-export type ReadGrade = {
-  readonly kind: string;
-  readonly answer: string | null;
-  readonly by: string | null;
-  readonly reason: string | null;
-  readonly detail: string | null;
-};
+export type ReadGrade = CheckedRow["grade"];
 
-export type ReadFailure = {
-  readonly boundary: string;
-  readonly cause: string;
-  readonly detail: string;
-};
+export type ReadFailure = NonNullable<CheckedRow["failure"]>;
 
-/** Nested records keep the names of the file. */
-export type TrajectoryRow = {
+/** The row that the core's `verify` reads, and the columns that it does not judge. */
+export type TrajectoryRow = Omit<CheckedRow, "messages" | "turns" | "toolCalls"> & {
   readonly runId: string;
-  readonly step: number;
-  readonly questionIndex: number;
-  readonly groupIndex: number;
-  readonly problemId: string;
-  readonly dataSource: string;
-  /** These four: null = unscored. */
-  readonly reward: number | null;
-  readonly correct: boolean | null;
-  readonly validFormat: boolean | null;
-  readonly advantage: number | null;
-  readonly finalAnswer: string | null;
-  readonly termination: string;
-  readonly codeCalls: number;
-  readonly noDatum: string | null;
   readonly messages: readonly ReadMessage[];
-  readonly tokens: Int32Array;
-  readonly spans: readonly SpanRow[];
-  readonly logprobs: Float32Array;
   readonly turns: readonly ReadTurn[];
   readonly toolCalls: readonly ReadToolCall[];
-  readonly grade: ReadGrade;
-  readonly failure: ReadFailure | null;
 };
 
 export type TrajectoryFile = {
@@ -132,7 +81,7 @@ function readTrajectory(row: RowReader): TrajectoryRow {
     noDatum: row.maybeText("no_datum"),
     messages: row.nested("messages") as readonly ReadMessage[],
     tokens: row.ints("tokens"),
-    spans: row.nested("spans") as readonly SpanRow[],
+    spans: row.nested("spans") as TrajectoryRow["spans"],
     logprobs: row.floats("logprobs"),
     turns: row.nested("turns") as readonly ReadTurn[],
     toolCalls: row.nested("tool_calls") as readonly ReadToolCall[],
