@@ -1,10 +1,11 @@
 /** `interlace rollout`: its flags. What they do not say stands in a TOML file; the work is in `rollout/`. */
 import { buildCommand } from "@stricli/core";
 import type { CliContext } from "../cli-context.ts";
+import type { RunFlags } from "../rollout/start-run.ts";
 import { COLUMNS_FLAG, PRINT_CONFIG_FLAG, switchFlag, textFlag } from "./flag-shapes.ts";
-import { COMMON_FLAGS, runCommand, type CommonFlags } from "./run-command.ts";
+import { COMMON_FLAGS, runCommand } from "./run-command.ts";
 
-export type RolloutFlags = CommonFlags & {
+export type RolloutFlags = RunFlags & {
   readonly steps?: string;
   readonly problems?: string;
   readonly groupSize?: string;
@@ -16,12 +17,6 @@ export type RolloutFlags = CommonFlags & {
   readonly require?: string;
   readonly schedule?: string;
   readonly seed?: string;
-  readonly out?: string;
-  readonly preset?: string;
-  readonly config?: string;
-  readonly resume?: string;
-  readonly retryFailed?: boolean;
-  readonly printConfig?: boolean;
 };
 
 /** Flags that stand for one setting each. */

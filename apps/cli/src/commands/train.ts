@@ -1,10 +1,11 @@
 /** `interlace train`: its flags. What they do not say stands in a TOML file; the work is in `train/`. */
 import { buildCommand } from "@stricli/core";
 import type { CliContext } from "../cli-context.ts";
+import type { RunFlags } from "../rollout/start-run.ts";
 import { COLUMNS_FLAG, PRINT_CONFIG_FLAG, switchFlag, textFlag } from "./flag-shapes.ts";
-import { COMMON_FLAGS, runCommand, type CommonFlags } from "./run-command.ts";
+import { COMMON_FLAGS, runCommand } from "./run-command.ts";
 
-export type TrainFlags = CommonFlags & {
+export type TrainFlags = RunFlags & {
   readonly steps?: string;
   readonly problems?: string;
   readonly groupSize?: string;
@@ -24,12 +25,6 @@ export type TrainFlags = CommonFlags & {
   readonly python?: string;
   readonly require?: string;
   readonly seed?: string;
-  readonly out?: string;
-  readonly preset?: string;
-  readonly config?: string;
-  readonly resume?: string;
-  readonly retryFailed?: boolean;
-  readonly printConfig?: boolean;
 };
 
 /** Flags that stand for one setting each. */

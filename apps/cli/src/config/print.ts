@@ -13,6 +13,13 @@ export function listSettings({ config, origins }: ResolvedConfig): Map<string, P
   return settings;
 }
 
+/** What `--print-config` prints: TOML, or one JSON object. */
+export function showSettings(resolved: ResolvedConfig, isJson: boolean): string {
+  return isJson
+    ? JSON.stringify(Object.fromEntries(listSettings(resolved)))
+    : printConfig(resolved);
+}
+
 export function printConfig(resolved: ResolvedConfig): string {
   const lines: string[] = [];
   let section = "";

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import type { CliContext } from "../cli-context.ts";
 import { EVAL_FLAG_SETTINGS, type EvalFlags } from "../commands/eval.ts";
-import { listSettings, printConfig } from "../config/print.ts";
+import { showSettings } from "../config/print.ts";
 import { resolveConfig } from "../config/resolve.ts";
 import type { Config } from "../config/schema.ts";
 import { workFailed, wrongUse } from "../person-error.ts";
@@ -24,8 +24,7 @@ export async function evalWork({ terminal, env }: CliContext, flags: EvalFlags):
   const { config } = resolved;
   const isJson = flags.json === true;
   if (flags.printConfig === true) {
-    const settings = Object.fromEntries(listSettings(resolved));
-    terminal.out(isJson ? JSON.stringify(settings) : printConfig(resolved));
+    terminal.out(showSettings(resolved, isJson));
     return 0;
   }
   const checkpoints = listCheckpoints(flags.checkpoint ?? [], config.sampler.kind);

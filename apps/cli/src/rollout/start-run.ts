@@ -5,7 +5,7 @@
 import { rmSync } from "node:fs";
 import type { CliContext } from "../cli-context.ts";
 import type { CommonFlags } from "../commands/run-command.ts";
-import { listSettings, printConfig } from "../config/print.ts";
+import { showSettings } from "../config/print.ts";
 import type { ConfigSources } from "../config/resolve.ts";
 import type { Config } from "../config/schema.ts";
 import { findWarnings } from "../config/warnings.ts";
@@ -64,11 +64,7 @@ export async function startRun(
   const sources = { flags: options.settings, env, file, preset };
   const resolved = await settleConfig(sources, resumed?.record ?? null);
   if (flags.printConfig === true) {
-    terminal.out(
-      flags.json === true
-        ? JSON.stringify(Object.fromEntries(listSettings(resolved)))
-        : printConfig(resolved),
-    );
+    terminal.out(showSettings(resolved, flags.json === true));
     return null;
   }
   const interrupts = stack.use(
