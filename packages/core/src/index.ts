@@ -109,7 +109,6 @@ export { rolloutConfigSchema, type RolloutConfig } from "./rollout/config.ts";
 export {
   DEFAULT_FAILURE_POLICY,
   failurePolicySchema,
-  isOverFailureBudget,
   type FailurePolicy,
 } from "./rollout/failure-policy.ts";
 export { observationContent, TRUNCATION_LINE } from "./rollout/observation-content.ts";
@@ -237,6 +236,7 @@ export { checkStep, type StepFacts, type StepFiles } from "./verify/step-check.t
 export { checkGradedText, checkMessages, checkTexts } from "./verify/text-check.ts";
 export { checkAnswer, checkSequence } from "./run/check-answer.ts";
 export { collect, type Batch, type CollectOptions } from "./run/collect.ts";
+export { createFailureBudget, type FailureBudget } from "./run/failure-budget.ts";
 export type { Ports } from "./run/issue.ts";
 export { rollout, type RolloutOptions } from "./run/rollout.ts";
 export {

@@ -3,7 +3,7 @@
  * ends. In: what was opened, and a path. Out: the summary, or why it is not whole. Seeds follow the problem's place in
  * the data set, so neither chunks nor concurrency change an answer.
  */
-import { isGraded, rollout } from "@interlace/core";
+import { createFailureBudget, isGraded, rollout } from "@interlace/core";
 import { workFailed, wrongUse } from "../person-error.ts";
 import { formatCount, formatCounts, formatPlural } from "../terminal/format.ts";
 import { startProgress } from "../terminal/progress.ts";
@@ -41,10 +41,7 @@ export async function runEval(opened: OpenedEval, run: EvalRun): Promise<EvalEnd
 
   const missing = problems.flatMap((_, question) => (lines.has(question) ? [] : [question]));
   const { valN } = facts;
-  const allowed = config.run.maxFailedFraction * problems.length * valN;
-  const failures = new Map<string, number>();
-  let lost = 0;
-  const stop = new AbortController();
+  const budget = createFailureBudget(config.run, () => problems.length * valN);
   const progress = startProgress(
     run.terminal,
     facts.checkpoint,
@@ -59,14 +56,10 @@ export async function runEval(opened: OpenedEval, run: EvalRun): Promise<EvalEnd
       questionIndex: (position) => missing[position] ?? NaN,
       maxOpenGroups: config.eval.concurrency,
       vocabSize: opened.vocabSize,
-      signal: AbortSignal.any([run.signal, stop.signal]),
+      signal: AbortSignal.any([run.signal, budget.signal]),
       onSettled: (_, member) => {
         if (isGraded(member)) progress.settled(member);
-        if (member.failure === null) return;
-        const name = `${member.failure.boundary}:${member.failure.cause}`;
-        failures.set(name, (failures.get(name) ?? 0) + 1);
-        lost += 1;
-        if (lost > allowed) stop.abort();
+        budget.settled(member);
       },
       onWarning: (message) => run.terminal.note(`interlace: ${message}`),
     },
@@ -77,10 +70,10 @@ export async function runEval(opened: OpenedEval, run: EvalRun): Promise<EvalEnd
     file.append(line);
   }
   progress.end();
-  if (lost > allowed) {
+  if (budget.isOver()) {
     throw workFailed(
-      `${formatPlural(lost, "generation")} of ${formatCount(problems.length * valN)} were lost ` +
-        `(${formatCounts(Object.fromEntries(failures))}), more than run.max_failed_fraction allows; ` +
+      `${formatPlural(budget.lost(), "generation")} of ${formatCount(problems.length * valN)} were lost ` +
+        `(${formatCounts(Object.fromEntries(budget.failures))}), more than run.max_failed_fraction allows; ` +
         `when the cause is mended, the same command with --retry-failed goes on`,
     );
   }

@@ -6,6 +6,8 @@
  */
 import {
   collect,
+  createFailureBudget,
+  DEFAULT_FAILURE_POLICY,
   selectGroups,
   type Batch,
   type CollectOptions,
@@ -62,25 +64,18 @@ async function selectStep(
   const wanted = config.data.questionsPerBatch;
   const bound = config.dynamicSampling.maxProblems ?? 3 * wanted;
   const { groupSize } = plan.config;
-  const failures = new Map<string, number>();
-  const stop = new AbortController();
-  let lost = 0;
+  const { maxFailedFraction = DEFAULT_FAILURE_POLICY.maxFailedFraction } = options;
   let opened = 0;
+  const expected = (): number => Math.max(wanted, opened) * groupSize;
+  const budget = createFailureBudget({ maxFailedFraction }, expected);
   function* supply(): Generator<MathExample> {
     for (;;) {
       yield problems.at(opened++);
-      options.onExpected?.(Math.max(wanted, opened) * groupSize);
+      options.onExpected?.(expected());
     }
   }
-  const isLost = (): boolean =>
-    lost > (options.maxFailedFraction ?? 0.5) * Math.max(wanted, opened) * groupSize;
   const onSettled = (group: Group, member: Member): void => {
-    if (member.failure !== null) {
-      const name = `${member.failure.boundary}:${member.failure.cause}`;
-      failures.set(name, (failures.get(name) ?? 0) + 1);
-      lost += 1;
-      if (isLost()) stop.abort();
-    }
+    budget.settled(member);
     options.onSettled?.(group, member);
   };
   const signals = options.signal === undefined ? [] : [options.signal];
@@ -92,16 +87,16 @@ async function selectStep(
     oversample: config.dynamicSampling.oversample,
     dropReason: (group) => (signalled(group) ? null : "no_signal"),
     onSettled,
-    signal: AbortSignal.any([stop.signal, ...signals]),
+    signal: AbortSignal.any([budget.signal, ...signals]),
   });
   const dropped = [...selection.dropped.values()].flat();
   const groups = [...selection.groups, ...dropped].toSorted((a, b) => a.question - b.question);
   const result = {
     groups,
-    failures,
+    failures: budget.failures,
     missing: wanted - selection.groups.length,
     opened: selection.opened,
   };
-  if (stop.signal.aborted) return { end: "failed", ...result };
+  if (budget.signal.aborted) return { end: "failed", ...result };
   return { end: selection.end === "interrupted" ? "interrupted" : "complete", ...result };
 }

@@ -27,12 +27,3 @@ export const failurePolicySchema = z.strictObject({
 export type FailurePolicy = Readonly<z.output<typeof failurePolicySchema>>;
 
 export const DEFAULT_FAILURE_POLICY: FailurePolicy = failurePolicySchema.parse({});
-
-/** More trajectories are lost than the batch may lose. `asked`: trajectories of the whole batch. */
-export function isOverFailureBudget(
-  { maxFailedFraction }: Pick<FailurePolicy, "maxFailedFraction">,
-  lost: number,
-  asked: number,
-): boolean {
-  return lost > maxFailedFraction * asked;
-}

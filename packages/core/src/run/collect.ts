@@ -1,8 +1,9 @@
 /** A batch on top of the stream: all groups of a list of problems, in order, and whether the step may be used. */
 import type { MathExample } from "../data/math-example.ts";
-import { DEFAULT_FAILURE_POLICY, isOverFailureBudget } from "../rollout/failure-policy.ts";
+import { DEFAULT_FAILURE_POLICY } from "../rollout/failure-policy.ts";
 import type { Group, Member } from "../rollout/group.ts";
 import type { Plan } from "../rollout/plan.ts";
+import { createFailureBudget } from "./failure-budget.ts";
 import type { Ports } from "./issue.ts";
 import { rollout, type RolloutOptions } from "./rollout.ts";
 
@@ -28,19 +29,11 @@ export async function collect(
 ): Promise<Batch> {
   const total = problems.length * plan.config.groupSize;
   const { maxFailedFraction = DEFAULT_FAILURE_POLICY.maxFailedFraction } = options;
-  const isOver = (): boolean => isOverFailureBudget({ maxFailedFraction }, lost, total);
-  const stop = new AbortController();
-  const signals = options.signal === undefined ? [stop.signal] : [stop.signal, options.signal];
-  const failures = new Map<string, number>();
-  let lost = 0;
+  const budget = createFailureBudget({ maxFailedFraction }, () => total);
+  const { failures } = budget;
+  const signals = options.signal === undefined ? [budget.signal] : [budget.signal, options.signal];
   const onSettled = (group: Group, member: Member) => {
-    if (member.failure !== null) {
-      const name = `${member.failure.boundary}:${member.failure.cause}`;
-      failures.set(name, (failures.get(name) ?? 0) + 1);
-      lost += 1;
-      // It can no longer meet the limit: what is still under way would be thrown away.
-      if (isOver()) stop.abort();
-    }
+    budget.settled(member);
     options.onSettled?.(group, member);
   };
   const groups: Group[] = [];
@@ -51,6 +44,6 @@ export async function collect(
   });
   for await (const group of stream) groups.push(group);
   groups.sort((a, b) => a.question - b.question);
-  if (isOver()) return { end: "failed", groups, failures };
+  if (budget.isOver()) return { end: "failed", groups, failures };
   return { end: groups.length === problems.length ? "complete" : "interrupted", groups, failures };
 }
