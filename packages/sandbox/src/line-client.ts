@@ -47,17 +47,18 @@ export async function startLineClient(
     }
   }
 
+  async function send(line: string): Promise<void> {
+    await input.write(`${line}\n`);
+    await input.flush();
+  }
+
   const listening = listen();
   const ready = expect("ready");
   await ready;
   return {
     async ask(line) {
-      const answer = expect(line);
-      if (!gone) {
-        await input.write(`${line}\n`);
-        await input.flush();
-      }
-      await answer;
+      // Both at once: a child that ends rejects the answer while the write still fails.
+      await Promise.all([expect(line), gone ? null : send(line)]);
     },
     async [Symbol.asyncDispose]() {
       await input.end();
