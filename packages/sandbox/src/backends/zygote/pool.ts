@@ -34,6 +34,8 @@ export type Pool = AsyncDisposable & {
   readonly level: Level;
   readonly report: IsolationReport;
   readonly alive: () => boolean;
+  /** Resolves when the template has ended. */
+  readonly ended: Promise<void>;
   /** A worker that is ready, one made ahead if there is one and it need not be fresh. Give it back by `putBack` or `release`. */
   readonly take: (fresh: boolean) => Promise<Worker>;
   readonly putBack: (worker: Worker) => void;
@@ -154,6 +156,7 @@ function poolOf(
     level,
     report: reportOf(level, template.enforced, groups),
     alive: () => alive,
+    ended: template.ended,
     async take(fresh) {
       taken += 1;
       const [ready] = fresh ? [] : idle;

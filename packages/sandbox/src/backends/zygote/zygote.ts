@@ -20,6 +20,10 @@ import type { Worker } from "./worker.ts";
 
 /** After the report its pipes end; a process that hid must not hold us. */
 const DRAIN_MS = 1000;
+/** How often a worker is asked for before the call is given up: nothing of it has run by then. */
+const TAKES = 3;
+/** In which a pool that gave a dead worker is seen to be dead itself. */
+const NOTICE_MS = 200;
 
 export async function createZygoteBackend(options: PoolOptions): Promise<Backend> {
   const first = await openPool(options);
@@ -40,11 +44,22 @@ export async function createZygoteBackend(options: PoolOptions): Promise<Backend
     return openPool({ ...options, level });
   }
 
+  async function takeWorker(fresh: boolean): Promise<{ living: Pool; worker: Worker }> {
+    for (let takes = 1; ; takes += 1) {
+      const living = await livingPool();
+      try {
+        return { living, worker: await living.take(fresh || takes > 1) };
+      } catch (error) {
+        if (takes === TAKES) throw error;
+        await Promise.race([living.ended, Bun.sleep(NOTICE_MS)]);
+      }
+    }
+  }
+
   async function execute(job: Job, signal: AbortSignal): Promise<ExecResult | Failure> {
     signal.throwIfAborted();
     try {
-      const living = await livingPool();
-      const worker = await living.take(job.fresh);
+      const { living, worker } = await takeWorker(job.fresh);
       if (signal.aborted) living.putBack(worker);
       signal.throwIfAborted();
       const result = await runOn(living, worker, job, signal);
