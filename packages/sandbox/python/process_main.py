@@ -32,7 +32,7 @@ def main(arguments: list[str]) -> int:
     if filter_calls:
         from interlace_child import seccomp
 
-        seccomp.install(seccomp.build(seccomp.REFUSED))
+        seccomp.install(seccomp.build(seccomp.REFUSED, seccomp.IGNORED))
     return program.run_program(source, auto_print)
 
 

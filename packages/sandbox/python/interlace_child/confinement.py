@@ -24,7 +24,7 @@ class Confinement:
         self.landlock = landlock.version() if config.landlock else 0
         filtered = config.seccomp and seccomp.supported()
         more = seccomp.of_worker(config.namespaces)
-        self.filter = seccomp.build_more(more) if filtered else None
+        self.filter = seccomp.build_more(*more) if filtered else None
         # A jail holds nothing that may not be read; its devices are few.
         readable = ["/"] if config.namespaces else [*config.read_only, *jail.FILES]
         self.readable = landlock.opened(readable)
@@ -34,12 +34,12 @@ class Confinement:
         """Once, after the last import: what no worker may do, the template need not either."""
         if self.filter is not None:
             syscalls.prctl(syscalls.PR_SET_NO_NEW_PRIVS, 1)
-            seccomp.install(seccomp.build(seccomp.of_template(self.config.namespaces)))
+            seccomp.install(seccomp.build(seccomp.of_template(self.config.namespaces), {}))
 
     def close_around(self, slot: int, kept: list[int]) -> None:
         """The order matters: each step needs a right that a later one takes away."""
         _plain_signals()
-        os.setsid()
+        os.setsid()  # also the process group by which all of the call is ended without namespaces
         self.groups.enter(slot)
         home = self._private_folders(slot)
         ruleset = self._rules(home)

@@ -1,89 +1,71 @@
 """Ends what a call leaves running where no namespace does it: without namespaces only.
 
-The template is the reaper of its descendants, so whatever loses its parent becomes its child.
+Every call is a process group, which its system call filter does not let it leave; a signal to a group
+reaches all of it in one step of the kernel, so nothing forks away. The template is the reaper of its
+descendants: whatever loses its parent becomes its child.
 """
 
 from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterable
+from collections.abc import Container
 
 
-def kill_all_but(kept: Iterable[int]) -> None:
-    """Ends every descendant that is no known worker and no descendant of one.
+def kill_all_but(kept: Container[int]) -> None:
+    """Ends every child that is in none of these groups, and the group that it is in; waits for their end.
 
-    First all are stopped, then all are killed: a fork bomb fills every place that a kill frees, but a
-    stopped process keeps its place, so the bomb runs against its limit and holds still.
+    `kept`: ids of the first processes of the calls that go on, which are those of their groups.
+    A worker that has only just been forked is still in our own group, but among those kept.
     """
-    known = set(kept)
-    if not [pid for pid in children() if pid not in known]:
-        return  # as nearly always; what follows looks at every process of the machine
-    stopped: set[int] = set()
-    while True:
-        running = _strays(known) - stopped
-        if not running:
-            break
-        for pid in running:
-            _signal(pid, signal.SIGSTOP)
-        stopped |= running
-    for pid in stopped:
-        _signal(pid, signal.SIGKILL)
-    while [pid for pid in children() if pid not in known]:
-        for pid in children():
-            if pid not in known:
-                _reap(pid)
+    while strays := [pid for pid in _children() if pid not in kept and _group(pid) not in kept]:
+        for pid in strays:
+            end_group(_group(pid))
+            _signal(pid, signal.SIGKILL)
+            try:
+                os.waitpid(pid, 0)
+            except ChildProcessError:
+                pass
 
 
-def children() -> list[int]:
+def end_group(group: int) -> None:
+    if group in (0, os.getpgrp()):
+        return
+    try:
+        os.killpg(group, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        pass
+
+
+def _group(pid: int) -> int:
+    """0 when it is gone."""
+    try:
+        return os.getpgid(pid)
+    except ProcessLookupError:
+        return 0
+
+
+def _children() -> list[int]:
     me = os.getpid()
     try:
         with open(f"/proc/{me}/task/{me}/children") as file:
             return [int(pid) for pid in file.read().split()]
     except FileNotFoundError:  # not every kernel keeps the list
-        return [pid for pid, parent in _parents().items() if parent == me]
+        return [int(name) for name in os.listdir("/proc") if name.isdecimal() and _parent(name) == me]
 
 
-def _strays(known: set[int]) -> set[int]:
-    parents = _parents()
-    me = os.getpid()
-
-    def stray(pid: int) -> bool:
-        while pid != me:
-            if pid in known or pid not in parents:
-                return False
-            pid = parents[pid]
-        return True
-
-    return {pid for pid in parents if pid != me and stray(pid)}
-
-
-def _parents() -> dict[int, int]:
-    """Of every process that is not yet dead: who started it."""
-    found = {}
-    for name in filter(str.isdecimal, os.listdir("/proc")):
-        try:
-            with open(f"/proc/{name}/stat") as file:
-                state, parent = file.read().rpartition(")")[2].split()[:2]
-        except OSError:
-            continue  # ended meanwhile
-        if state not in "ZX":
-            found[int(name)] = int(parent)
-    return found
+def _parent(name: str) -> int:
+    try:
+        with open(f"/proc/{name}/stat") as file:
+            return int(file.read().rpartition(")")[2].split()[1])
+    except OSError:
+        return 0  # ended meanwhile
 
 
 def _signal(pid: int, number: int) -> None:
     try:
         os.kill(pid, number)
     except ProcessLookupError:
-        pass
-
-
-def _reap(pid: int) -> None:
-    _signal(pid, signal.SIGKILL)
-    try:
-        os.waitpid(pid, 0)
-    except ChildProcessError:
         pass
 
 

@@ -126,6 +126,13 @@ REFUSED_WITHOUT_NAMESPACES: Table = {
     "ioprio_set": (251, 30),
 }
 
+# Done without doing it. What a call starts stays in the process group by which it is ended, and in the
+# session whose members share one share of the processor: 64 sessions would starve the engine.
+IGNORED: Table = {
+    "setpgid": (109, 154),
+    "setsid": (112, 157),
+}
+
 # In a jail these make the call's own namespaces and folders.
 NEEDED_TO_CONFINE = ("unshare", "setns", "mount")
 
@@ -139,6 +146,8 @@ _NAMESPACE_FLAGS = 0x7E020080  # every CLONE_NEW*
 _LOAD, _JUMP_EQUAL, _JUMP_AT_LEAST, _JUMP_SET, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _NUMBER, _ARCH, _FIRST_ARGUMENT = 0, 4, 16
 _KILL, _ERRNO, _ALLOW = 0x80000000, 0x00050000, 0x7FFF0000
+_REFUSE = _ERRNO | errno.EPERM
+_PRETEND = _ERRNO  # no error: the call seems to succeed with 0
 
 Instruction = tuple[int, int, int, int]  # code, jump if true, jump if false, operand
 
@@ -147,8 +156,8 @@ def supported() -> bool:
     return syscalls.MACHINE in _COLUMN
 
 
-def build(table: Table) -> bytes:
-    """A whole filter, as an array of `struct sock_filter`: refuses what the table names."""
+def build(refused: Table, ignored: Table) -> bytes:
+    """A whole filter, as an array of `struct sock_filter`."""
     return _pack(
         [
             # Another architecture's calls have other numbers: whoever makes one is killed.
@@ -166,14 +175,14 @@ def build(table: Table) -> bytes:
             (_JUMP_SET, 0, 1, _NAMESPACE_FLAGS),
             (_RETURN, 0, 0, _ERRNO | errno.EPERM),
             (_LOAD, 0, 0, _NUMBER),
-            *_search(_ranges(_numbers(table))),
+            *_search(_ranges(_answers(refused, ignored))),
         ]
     )
 
 
-def build_more(table: Table) -> bytes:
-    """For a process that has a whole filter already: refuses this too. The kernel asks both."""
-    return _pack([(_LOAD, 0, 0, _NUMBER), *_search(_ranges(_numbers(table)))])
+def build_more(refused: Table, ignored: Table) -> bytes:
+    """For a process that has a whole filter already: this comes on top. The kernel asks both."""
+    return _pack([(_LOAD, 0, 0, _NUMBER), *_search(_ranges(_answers(refused, ignored)))])
 
 
 def of_template(namespaces: bool) -> Table:
@@ -182,28 +191,29 @@ def of_template(namespaces: bool) -> Table:
     return {name: row for name, row in REFUSED.items() if name not in needed}
 
 
-def of_worker(namespaces: bool) -> Table:
-    """What a worker gives up besides. Installing a short filter costs a call less than a long one."""
+def of_worker(namespaces: bool) -> tuple[Table, Table]:
+    """Refused and ignored besides. Installing a short filter costs a call less than a long one."""
     if namespaces:
-        return {name: REFUSED[name] for name in NEEDED_TO_CONFINE}
-    return REFUSED_WITHOUT_NAMESPACES
+        return {name: REFUSED[name] for name in NEEDED_TO_CONFINE}, IGNORED
+    return REFUSED_WITHOUT_NAMESPACES, IGNORED
 
 
 def _pack(program: list[Instruction]) -> bytes:
     return b"".join(struct.pack("=HBBI", *instruction) for instruction in program)
 
 
-def _numbers(table: Table) -> set[int]:
+def _answers(refused: Table, ignored: Table) -> dict[int, int]:
     column = _COLUMN[syscalls.MACHINE]
-    numbers = (row[column] for row in table.values())
-    return {number for number in numbers if number is not None}
+    tables = ((refused, _REFUSE), (ignored, _PRETEND))
+    answers = ((row[column], answer) for table, answer in tables for row in table.values())
+    return {number: answer for number, answer in answers if number is not None}
 
 
-def _ranges(refused: set[int]) -> list[tuple[int, int]]:
+def _ranges(answers: dict[int, int]) -> list[tuple[int, int]]:
     """From which number on which answer holds."""
-    starts = [(0, _ERRNO | errno.EPERM if 0 in refused else _ALLOW)]
-    for number in sorted(refused | {number + 1 for number in refused}):
-        answer = _ERRNO | errno.EPERM if number in refused else _ALLOW
+    starts = [(0, answers.get(0, _ALLOW))]
+    for number in sorted(answers.keys() | {number + 1 for number in answers}):
+        answer = answers.get(number, _ALLOW)
         if answer != starts[-1][1]:
             starts.append((number, answer))
     return starts

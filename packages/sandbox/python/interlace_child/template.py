@@ -166,11 +166,14 @@ class Template:
         os.read(wake, 4096)
         while True:
             try:
-                pid, status, usage = os.wait4(-1, os.WNOHANG)
+                seen = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
             except ChildProcessError:
                 return
-            if pid == 0:
+            if seen is None:
                 return
+            if not self.namespaces and seen.si_pid in self.by_pid:
+                orphans.end_group(seen.si_pid)  # not reaped yet, so the id is still its own
+            pid, status, usage = os.wait4(seen.si_pid, 0)
             ended = self.by_pid.pop(pid, None)
             if ended is not None:
                 self._report(ended, os.waitstatus_to_exitcode(status), usage)

@@ -8,8 +8,6 @@ export type Attack = {
   readonly limits?: Partial<ExecLimits>;
   /** Lines of the isolation report that promise to hold it; elsewhere the attack is skipped. */
   readonly needs?: readonly IsolationLine[];
-  /** Only the end of a process namespace ends it at once; a sweep of what forks as fast takes minutes. */
-  readonly needsNamespace?: boolean;
   /** Allowed endings. */
   readonly ends: readonly ExecStatus[];
   /** What it must have printed; none = anything. */

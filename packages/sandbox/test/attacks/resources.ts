@@ -9,11 +9,12 @@ function fills(
   name: string,
   body: string,
   needs: Attack["needs"] = ["memory_per_process"],
+  limits: Attack["limits"] = small,
 ): Attack {
   return {
     name,
     code: `${TOUCH}${body}\nprint('ESCAPED')`,
-    limits: small,
+    limits,
     needs,
     ends: ["error", "memory_limit", "killed", "output_limit"],
     prints: /^(?![\s\S]*ESCAPED)/,
@@ -36,6 +37,8 @@ export const MEMORY_ATTACKS: readonly Attack[] = [
   fills(
     "a recursion without end",
     "import sys\nsys.setrecursionlimit(10**9)\ndef f(): return [f()]\nf()",
+    ["memory_per_process"],
+    { memoryBytes: 48 * MiB }, // Python itself takes half a minute to unwind from 256
   ),
   {
     name: "six children with 300 MB each against 512 MB in sum",
