@@ -62,7 +62,13 @@ export function bunTests(name: string, folder: string): Step {
         .filter((file) => !file.includes("node_modules/"))
         .map((file) => join(folder, file));
       // The limit is for tests that set none: a busy machine is not a failure.
-      const command = [process.execPath, "test", "--only-failures", "--timeout=60000"];
+      const command = [
+        process.execPath,
+        "test",
+        "--parallel",
+        "--only-failures",
+        "--timeout=60000",
+      ];
       const ran = await runCommand(
         name,
         [...command, "--reporter=junit", `--reporter-outfile=${report}`, ...files.map(dotted)],

@@ -104,8 +104,9 @@ export function limitsSuite(subject: Subject): void {
 
     test("no more run at once than there are slots", async () => {
       await using pair = await subject.make({ concurrency: 2 });
-      const runs = Array.from({ length: 5 }, (_, index) => exec(pair, `print(${index})`));
-      await Bun.sleep(0);
+      const slow = (index: number) => `import time\ntime.sleep(0.3)\nprint(${index})`;
+      const runs = Array.from({ length: 5 }, (_, index) => exec(pair, slow(index)));
+      while (pair.load().running < 2) await Bun.sleep(1);
       expect(pair.load()).toEqual({ waiting: 3, running: 2 });
       const outputs = (await Promise.all(runs)).map((result) => result.stdout.head);
       expect(outputs).toEqual(["0\n", "1\n", "2\n", "3\n", "4\n"]);

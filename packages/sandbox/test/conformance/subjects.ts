@@ -15,8 +15,8 @@ export type Kind =
   | "zygote with landlock as root";
 
 const isRoot = process.getuid?.() === 0;
-/** What a plain user's level is tried as where the tests run as root. */
-const asPlainUser = isRoot ? { runAs: 1234 } : {};
+/** What a plain user's level is tried as where the tests run as root: whose processes are counted, so one for each run. */
+const asPlainUser = isRoot ? { runAs: 10_000 + (process.pid % 50_000) } : {};
 
 /** Sentences, or null. */
 function whyNot(kind: Kind): string | null {
