@@ -16,6 +16,7 @@ export type RolloutFlags = RunFlags & {
   readonly tokenizer?: string;
   readonly require?: string;
   readonly schedule?: string;
+  readonly learner?: string;
   readonly seed?: string;
 };
 
@@ -30,6 +31,7 @@ export const FLAG_SETTINGS = {
   tokenizer: "sampler.tokenizer",
   require: "sandbox.require",
   schedule: "run.schedule",
+  learner: "learner.handoff",
   seed: "rollout.seed",
   out: "run.out",
 } as const satisfies Partial<Record<keyof RolloutFlags, string>>;
@@ -59,6 +61,10 @@ export const rolloutCommand = buildCommand<RolloutFlags, [], CliContext>({
       ),
       require: textFlag("Least isolation of the sandbox: none, standard or strict", "LEVEL"),
       schedule: textFlag("continuous or rounds (default continuous)", "NAME"),
+      learner: textFlag(
+        "A trainer of your own takes each step before the next: files or socket",
+        "HOW",
+      ),
       seed: textFlag("Seeds everything that is drawn (default 42)", "N"),
       out: textFlag("Folder of the run folders (default runs)", "DIR"),
       preset: textFlag("embedded, retool-small or retool-paper", "NAME"),

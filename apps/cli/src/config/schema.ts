@@ -14,6 +14,7 @@ import { z } from "zod";
 import { evalSchema } from "./eval-schema.ts";
 
 const positive = z.int().min(1);
+const count = z.int().min(0);
 
 export const GRADERS = [
   "auto",
@@ -259,9 +260,22 @@ const learnerSchema = z.strictObject({
     .describe("tokens of the longest datum that the learner takes, null = max_trajectory_tokens"),
   maxItems: positive.default(32).describe("datums of one micro-batch"),
   maxPaddedTokens: positive.default(64_000).describe("tokens of one micro-batch, padding included"),
+  handoff: z
+    .enum(["none", "files", "socket"])
+    .default("none")
+    .describe("how a trainer of your own takes the steps of rollout; it acknowledges each"),
+  socket: z
+    .string()
+    .min(1)
+    .nullable()
+    .default(null)
+    .describe(
+      "of handoff = socket: path of the Unix socket, null = learner.sock in the run folder",
+    ),
+  maxAhead: count
+    .default(0)
+    .describe("steps rolled out before the ones ahead of them are trained on, 0 = on-policy"),
 });
-
-const count = z.int().min(0);
 
 /** The optimizer step is the Python learner's; its options are handed on under their own names. */
 const trainSchema = z.strictObject({

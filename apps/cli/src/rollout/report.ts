@@ -1,7 +1,7 @@
 /** In: steps and how they ended. Out: what a person reads, or one JSON object. */
 import { findWaste, ledgerToJson } from "@interlace/core";
 import type { RunFolder } from "../run-folder/run-folder.ts";
-import { formatCount, formatCounts } from "../terminal/format.ts";
+import { formatCount, formatCounts, formatPlural } from "../terminal/format.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import type { PreparedRun } from "./prepare-run.ts";
 import type { StepResult } from "./roll-out-step.ts";
@@ -17,6 +17,8 @@ export type RunEnd = {
   readonly finished: readonly FinishedStep[];
   /** The step that did not end; null = all did. */
   readonly open: OpenStep | null;
+  /** Interrupted between two steps, while a trainer of the user's own trained: steps that it had acknowledged. */
+  readonly acknowledged?: number;
 };
 
 export function reportStep(
@@ -40,7 +42,15 @@ export function reportEnd(end: RunEnd, json: boolean, terminal: Terminal): void 
     terminal.out(JSON.stringify(endToJson(end)));
     return;
   }
-  const { open, folder } = end;
+  const { open, folder, acknowledged } = end;
+  if (acknowledged !== undefined) {
+    const trained = formatPlural(acknowledged, "step");
+    terminal.note(
+      `interlace: interrupted while the learner trains; it has acknowledged ${trained}`,
+    );
+    terminal.note(`Go on with: bun run rollout --resume ${folder.path}`);
+    return;
+  }
   if (open === null) {
     for (const line of nextSteps(end)) terminal.out(line);
     return;
@@ -86,11 +96,12 @@ function nextSteps({ run, folder, finished }: RunEnd): readonly string[] {
   ];
 }
 
-function endToJson({ folder, finished, open }: RunEnd): Record<string, unknown> {
+function endToJson({ folder, finished, open, acknowledged }: RunEnd): Record<string, unknown> {
   return {
     run_id: folder.id,
     path: folder.path,
-    end: open?.end ?? "complete",
+    end: open?.end ?? (acknowledged === undefined ? "complete" : "interrupted"),
+    ...(acknowledged === undefined ? {} : { acknowledged_steps: acknowledged }),
     steps: finished.map(stepToJson),
     ...(open === null
       ? {}

@@ -6,6 +6,7 @@ import type { RunFolder } from "../run-folder/run-folder.ts";
 import type { Interrupts } from "../terminal/interrupts.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { settingsOfFlags } from "./flag-settings.ts";
+import { openHandoff, type Handoff } from "./handoff.ts";
 import type { PreparedRun, Surroundings } from "./prepare-run.ts";
 import { reportEnd, reportStep, type FinishedStep } from "./report.ts";
 import { rollOutStep } from "./roll-out-step.ts";
@@ -21,7 +22,10 @@ export async function rolloutWork(
   const options = { command: "rollout", settings: settingsOfFlags(flags), ports } as const;
   const started = await startRun(context, flags, options, stack);
   if (started === null) return 0;
-  return await rollOutSteps({ ...started, terminal: context.terminal }, flags);
+  const { run, folder, resumed } = started;
+  const handoff = stack.use(await openHandoff(run.config, folder, resumed?.done.length ?? 0));
+  if (handoff.described !== null) context.terminal.note(`learner  ${handoff.described}`);
+  return await rollOutSteps({ ...started, handoff, terminal: context.terminal }, flags);
 }
 
 type Work = {
@@ -29,15 +33,32 @@ type Work = {
   readonly folder: RunFolder;
   readonly resumed: ResumedRun | null;
   readonly interrupts: Interrupts;
+  readonly handoff: Handoff;
   readonly terminal: Terminal;
 };
 
 async function rollOutSteps(work: Work, flags: RolloutFlags): Promise<0 | 1> {
-  const { run, folder, resumed, interrupts, terminal } = work;
+  const { run, folder, resumed, interrupts, handoff, terminal } = work;
   const finished: FinishedStep[] = [];
   const first = resumed?.done.length ?? 0;
   const { steps } = run.config.run;
+
+  /** False where the person had no patience with the trainer; all steps are whole then. */
+  async function isGranted(wait: () => Promise<void>): Promise<boolean> {
+    try {
+      await wait();
+      return true;
+    } catch (error) {
+      if (!interrupts.signal.aborted) throw error;
+      const acknowledged = await handoff.acknowledged();
+      const end = { run, folder, finished, open: null, acknowledged };
+      reportEnd(end, flags.json === true, terminal);
+      return false;
+    }
+  }
+
   for (let step = first; step < steps; step++) {
+    if (!(await isGranted(() => handoff.whenWanted(step, interrupts.signal)))) return 1;
     const retryFailed = flags.retryFailed === true;
     const result = await rollOutStep({ run, folder, step, retryFailed, interrupts, terminal });
     if (result.end !== "complete") {
@@ -49,8 +70,10 @@ async function rollOutSteps(work: Work, flags: RolloutFlags): Promise<0 | 1> {
       return 1;
     }
     finished.push({ step, ...result });
+    handoff.offer(step + 1);
     reportStep(run, { step, ...result }, flags.json === true, terminal);
   }
+  if (!(await isGranted(() => handoff.finish(steps, interrupts.signal)))) return 1;
   reportEnd({ run, folder, finished, open: null }, flags.json === true, terminal);
   return 0;
 }

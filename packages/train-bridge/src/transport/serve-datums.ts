@@ -9,6 +9,9 @@ import { createServer, connect, type Server } from "node:net";
 import { readAcknowledged, writeAcknowledged } from "./acknowledgements.ts";
 import { talkToLearner, type LearnerConnection, type StepShelf } from "./learner-connection.ts";
 
+/** In which a learner that is told of the end leaves by itself. */
+const FAREWELL_MS = 1000;
+
 export type DatumServerOptions = {
   /** Path of the Unix socket; at most some 100 bytes, by the system. One that a dead engine left is replaced. */
   readonly socket: string;
@@ -83,6 +86,9 @@ export async function serveDatums(options: DatumServerOptions): Promise<DatumSer
     async [Symbol.asyncDispose]() {
       closing.abort(new Error("The datum server is closed"));
       const isClosed = new Promise<void>((resolve) => server.close(() => resolve()));
+      if (state.isFinished && learner !== null) {
+        await Promise.race([learner.closed, Bun.sleep(FAREWELL_MS)]);
+      }
       learner?.end("The engine is closing");
       await learner?.closed;
       await isClosed;
