@@ -74,7 +74,7 @@ export function poolSuite(name: string, options: SandboxOptions): void {
         }
         const pool = before.filter(isOfAPool);
         expect(await survivors(pool, 5)).toEqual([]);
-        expect(sandbox.statistics()).toMatchObject({ calls: 2, retries: 2, sandboxErrors: 0 });
+        expect(sandbox.statistics()).toMatchObject({ calls: 2, sandboxErrors: 0 });
       },
     );
 

@@ -52,8 +52,17 @@ const PRELOAD_IF_THERE = `
 `
   .trim()
   .split(/\s+/);
-/** Host ids that root maps into the jail; nobody's elsewhere. */
-const FIRST_ID = 200_000;
+/** Host ids that root maps into the jail: above all that distributions and container managers give away. */
+const FIRST_IDS = 0x7000_0000;
+const IDS_OF_A_POOL = 65_536;
+const ID_RANGES = 4096;
+let pools = 0;
+
+/** Calls of two pools share no id: what runs under one is counted, and reached by signals, together. */
+function nextFirstId(): number {
+  pools += 1;
+  return FIRST_IDS + ((7 * process.pid + pools) % ID_RANGES) * IDS_OF_A_POOL;
+}
 
 /** Throws, with the reason of every level tried, when none can be had. */
 export async function openPool(options: PoolOptions): Promise<Pool> {
@@ -204,7 +213,7 @@ function configOf(
     landlock: !without.includes("landlock"),
     seccomp: !without.includes("seccomp"),
     run_as: options.runAs ?? -1,
-    first_id: FIRST_ID,
+    first_id: nextFirstId(),
     slots,
     read_only: needed,
     packages: options.python.packages,
