@@ -1,7 +1,7 @@
 /**
  * What a turn costs the engine, beside the least that Bun and Python can do: one command, one table.
  *
- *   bun run bench engine [--quick] [--check] [--rounds N] [--only TEXT] [--json FILE]
+ *   bun run bench engine [--quick] [--check] [--rounds N] [--only TEXT]… [--json FILE]
  *
  * A mock server answers from bytes made before; drivers take turns, a process each. Method: bench/README.md.
  * `--check` exits 1 where a goal is missed; results also go to a JSON file.
@@ -25,7 +25,7 @@ const { values: flags } = parseArgs({
     quick: { type: "boolean", default: false },
     check: { type: "boolean", default: false },
     rounds: { type: "string" },
-    only: { type: "string", default: "" },
+    only: { type: "string", multiple: true, default: [""] },
     json: { type: "string", default: join(ROOT, ".interlace", "bench", "engine.json") },
   },
 });
@@ -51,7 +51,7 @@ try {
   const rows: Row[] = [];
   const versions = new Set<string>();
   for (const planned of cellsOf(flags.quick)) {
-    if (!nameOf(planned.cell).startsWith(flags.only)) continue;
+    if (!flags.only.some((text) => nameOf(planned.cell).startsWith(text))) continue;
     const runs = await measure(planned, serverUrl);
     for (const { version } of runs.values().flatMap((each) => each)) versions.add(version);
     rows.push(rowOf(planned, runs));

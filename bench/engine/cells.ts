@@ -34,7 +34,9 @@ export function cellsOf(quick: boolean): readonly Planned[] {
     ...cells,
     plan({ shape: "8k", observation: 100, batches: 1 }),
     plan({ live: 64, batches: 8 }),
-    plan({ live: 4096, batches: 1 }),
+    // Python's loop loses connections when so many come at once.
+    plan({ live: 4096, batches: 1 }, ["interlace", "bare"]),
+    plan({ live: 10_000, batches: 1 }, ["interlace", "bare"]),
     plan({ wire: "vllm_completions" }),
     plan({ wire: "sglang" }),
     plan({ latency, batches: 1, shape: "8k" }),

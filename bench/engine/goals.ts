@@ -33,20 +33,40 @@ export type Verdict = {
 };
 
 export function judge(rows: readonly Row[]): readonly Verdict[] {
-  return rows.flatMap((row) => {
-    const { cell } = row;
-    const verdicts: Verdict[] = [];
-    const hold = (goal: string, seen: number | null, limit: number): void => {
-      if (seen !== null) verdicts.push({ goal, row: row.name, seen, limit, met: seen <= limit });
-    };
-    const isTail = cell.latency !== null;
-    // A tail is measured by its waiting; its CPU is compared with Python's, where batching is equally lost.
-    if (!isTail) hold("CPU ÷ bare Bun", row.toBare, cell.observation === 1 ? 1.5 : 2.5);
-    hold("CPU ÷ least Python", row.toPython, isTail ? 0.6 : 0.5);
-    if (cell.schedule === "continuous") {
-      hold("wall ÷ critical path", row.toCritical, cell.live > 512 ? 1.05 : 1.02);
-      if (isTail) hold("bytes per live token", row.bytesPerToken, 40);
-    }
-    return verdicts;
+  return [...rows.flatMap(judgeRow), ...judgeGrowth(rows)];
+}
+
+/** From the fewest live trajectories to the most, of rows that differ in nothing else. */
+function judgeGrowth(rows: readonly Row[]): readonly Verdict[] {
+  const same = rows
+    .filter(({ cell }) => cell.latency === null)
+    .toSorted((a, b) => a.cell.live - b.cell.live);
+  const shapes = Map.groupBy(
+    same,
+    ({ cell: { wire, shape, observation } }) => `${wire} ${shape} ${observation}`,
+  );
+  return [...shapes.values()].flatMap((group) => {
+    const [fewest, most] = [group[0], group.at(-1)];
+    if (fewest === undefined || most === undefined || fewest === most) return [];
+    const goal = `CPU ÷ that of ${fewest.cell.live} live`;
+    const seen = most.interlace / fewest.interlace;
+    return [{ goal, row: most.name, seen, limit: 1.2, met: seen <= 1.2 }];
   });
+}
+
+function judgeRow(row: Row): readonly Verdict[] {
+  const { cell } = row;
+  const verdicts: Verdict[] = [];
+  const hold = (goal: string, seen: number | null, limit: number): void => {
+    if (seen !== null) verdicts.push({ goal, row: row.name, seen, limit, met: seen <= limit });
+  };
+  const isTail = cell.latency !== null;
+  // A tail is measured by its waiting; its CPU is compared with Python's, where batching is equally lost.
+  if (!isTail) hold("CPU ÷ bare Bun", row.toBare, cell.observation === 1 ? 1.5 : 2.5);
+  hold("CPU ÷ least Python", row.toPython, isTail ? 0.6 : 0.5);
+  if (cell.schedule === "continuous") {
+    hold("wall ÷ critical path", row.toCritical, cell.live > 512 ? 1.05 : 1.02);
+    if (isTail) hold("bytes per live token", row.bytesPerToken, 40);
+  }
+  return verdicts;
 }
