@@ -53,18 +53,20 @@ class CausalLM:
 
     def load_state_dict(self, weights: Mapping[str, Tensor]) -> None:
         """Raise ValueError on other names than `state_dict` has."""
-        expected = set(self.state_dict())
-        if set(weights) != expected:
-            odd = sorted(set(weights) ^ expected)
-            raise ValueError(f"Expected the weights of this model, got a difference in {odd[:5]}")
+        self.check_names(weights)
         self.model.load_state_dict(weights, strict=False)
+
+    def check_names(self, weights: Mapping[str, Tensor]) -> None:
+        odd = sorted(set(weights) ^ set(self.state_dict()))
+        if odd:
+            raise ValueError(f"Expected the weights of this model, got a difference in {odd[:5]}")
 
     def logits(self, ids: Tensor) -> Tensor:
         """[samples, width] → [samples, width, vocabulary]. Right padding changes nothing before it."""
         longest = getattr(self.model.config.get_text_config(), "max_position_embeddings", None)
         if longest is not None and ids.shape[1] > longest:
             raise ValueError(f"Expected at most {longest} positions, got {ids.shape[1]}")
-        return self.model(input_ids=ids, use_cache=False).logits
+        return self.model(input_ids=ids.long(), use_cache=False).logits
 
     def logprobs(
         self, input_tokens: Tensor, target_tokens: Tensor, mask: Tensor, temperature: float = 1.0
@@ -72,8 +74,9 @@ class CausalLM:
         """log p(target) at temperature T where the mask is 1, else exactly 0. [samples, width]."""
         chosen = mask > 0
         logits = self.logits(input_tokens)[chosen] / temperature
-        picked = logits.log_softmax(-1).gather(-1, target_tokens[chosen].unsqueeze(-1)).squeeze(-1)
-        return torch.zeros_like(mask).masked_scatter(chosen, picked)
+        targets = target_tokens[chosen].long().unsqueeze(-1)
+        picked = logits.log_softmax(-1).gather(-1, targets).squeeze(-1)
+        return picked.new_zeros(mask.shape).masked_scatter(chosen, picked)
 
     def write(self, folder: Path) -> None:
         """`model.safetensors`, `config.json` and what else transformers writes, under the names of its hub."""

@@ -2,8 +2,9 @@
 
 weights   what a sampler loads: `model.safetensors` in float32 (rounded weights would sample from another policy than
           the one that learns), `config.json`, and the tokenizer's files.
-state     what a learner goes on from: the weights, the optimizer's moments, `state.json` with the step, the learner's
-          options, the random state, and the caller's cursor. Resuming continues bit for bit.
+state     what a learner goes on from: the weights (of LoRA the adapter's alone), the optimizer's moments, `state.json`
+          with the step, the learner's options, the random state, and the caller's cursor. Resuming continues bit for
+          bit.
 
 In: tensors and plain values. Refuses to know models and optimizers.
 """
@@ -84,6 +85,15 @@ def weight_version(folder: Path) -> str:
     """Names weights by their content, as the embedded sampler does: `sha256-` and 16 hex digits of the file's hash."""
     with (folder / WEIGHTS_FILE).open("rb") as file:
         return f"sha256-{hashlib.file_digest(file, 'sha256').hexdigest()[:16]}"
+
+
+def base_version(folder: Path) -> str:
+    """Names the weights that an adapter stands on by their content, in one file or in several."""
+    digest = hashlib.sha256()
+    for path in sorted(folder.glob("*.safetensors")) or sorted(folder.glob("*.bin")):
+        with path.open("rb") as file:
+            digest.update(hashlib.file_digest(file, "sha256").digest())
+    return f"sha256-{digest.hexdigest()[:16]}"
 
 
 def write_state(

@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal, get_args
 
 Reduction = Literal["sample_mean", "token_sum", "token_mean"]
 Backend = Literal["auto", "builtin", "transformers"]
+
+ALL_LINEAR = "all-linear"
+"""peft's name for every linear layer but the output's."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoraShape:
+    """The shape of a low-rank adapter, and what its first weights are drawn from."""
+
+    rank: int
+    alpha: int
+    targets: str | tuple[str, ...]
+    """`all-linear`, or ends of layers' names."""
+    seed: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +47,14 @@ class LearnerConfig:
     decay_floor: float = 0.1
     backend: Backend = "auto"
     """What computes the policy. auto = the built-in module where it knows the shape, else transformers."""
+    lora_rank: int | None = None
+    """Rank of a low-rank adapter (by transformers and peft), which alone is trained. None = all weights are."""
+    lora_alpha: int = 32
+    """The adapter's product is scaled by alpha / rank."""
+    lora_targets: str | Sequence[str] = ALL_LINEAR
+    """all-linear = every linear layer but the output's; or names of layers, like q_proj, in a list."""
+    seed: int = 42
+    """Draws the adapter's first weights."""
     threads: int = 1
     """More than one is slower on a busy small machine: they wait for each other at every kernel."""
 
@@ -51,6 +74,15 @@ class LearnerConfig:
             self._require("temperature", self.temperature > 0, "greater than 0")
         if self.gradient_clip is not None:
             self._require("gradient_clip", self.gradient_clip > 0, "greater than 0")
+        if self.lora_rank is not None:
+            for name in ("lora_rank", "lora_alpha"):
+                value = getattr(self, name)
+                is_count = isinstance(value, int) and value >= 1
+                self._require(name, is_count, "an integer of at least 1")
+            self._require("backend", self.backend != "builtin", "auto or transformers for LoRA")
+            targets = self.lora_targets
+            is_known = targets == ALL_LINEAR or (not isinstance(targets, str) and len(targets) > 0)
+            self._require("lora_targets", is_known, f"{ALL_LINEAR} or a list of layers' names")
         if (self.decay_from is None) != (self.decay_to is None):
             raise ValueError("Expected decay_from and decay_to together, got one of them")
         if self.decay_from is not None and self.decay_to is not None:
@@ -59,6 +91,15 @@ class LearnerConfig:
     def _require(self, name: str, holds: bool, expected: str) -> None:
         if not holds:
             raise ValueError(f"Expected {name} to be {expected}, got {getattr(self, name)}")
+
+    @property
+    def lora(self) -> LoraShape | None:
+        """None = all weights are trained."""
+        if self.lora_rank is None:
+            return None
+        names = () if isinstance(self.lora_targets, str) else tuple(self.lora_targets)
+        targets = ALL_LINEAR if names in ((), (ALL_LINEAR,)) else names
+        return LoraShape(self.lora_rank, self.lora_alpha, targets, self.seed)
 
     @staticmethod
     def from_json(values: dict[str, Any]) -> LearnerConfig:

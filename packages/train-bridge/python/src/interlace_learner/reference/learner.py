@@ -21,7 +21,14 @@ from ..padding import PaddedBatch, pad
 from ..reader import MicroBatch, open_datums
 from ..schema import RunFacts
 from .causal_lm import CausalLM
-from .checkpoint import read_state, write_model, write_state, write_weights
+from .checkpoint import (
+    CheckpointError,
+    base_version,
+    read_state,
+    write_model,
+    write_state,
+    write_weights,
+)
 from .config import LearnerConfig, learning_rate_at
 from .policy import load_policy
 
@@ -43,7 +50,9 @@ class Learner:
         self.step = 0
         """Training steps done, also those without an update: the next one's index."""
         torch.set_num_threads(config.threads)
-        self.model = load_policy(policy, config.backend)
+        self.model = load_policy(policy, config.backend, config.lora)
+        self.base = None if config.lora is None else base_version(policy)
+        """What the adapter stands on; None = all weights are trained, the state holds them."""
         self.optimizer = torch.optim.Adam(
             self.model.parameters(),
             lr=config.learning_rate,
@@ -154,6 +163,7 @@ class Learner:
         state = {
             "step": self.step,
             "source": str(self.source.resolve()),
+            "base": self.base,
             "config": asdict(self.config),
             "cursor": cursor,
             "random_state": base64.b64encode(torch.get_rng_state().numpy().tobytes()).decode(),
@@ -162,9 +172,17 @@ class Learner:
 
     @staticmethod
     def resume(folder: Path) -> tuple[Learner, Any]:
-        """A learner that goes on bit for bit, and the cursor that was saved with it."""
+        """A learner that goes on bit for bit, and the cursor that was saved with it.
+
+        Raise CheckpointError where the weights that an adapter stands on are not those that it was trained on.
+        """
         weights, moments, state = read_state(folder)
         learner = Learner(Path(state["source"]), LearnerConfig.from_json(state["config"]))
+        if learner.base != state.get("base"):
+            raise CheckpointError(
+                f"{folder}: expected the weights {state.get('base')} in {learner.source}, got {learner.base}; "
+                "an adapter goes on only from what it was trained on"
+            )
         learner.model.load_state_dict(weights)
         learner.step = state["step"]
         for name, parameter in learner.model.named_parameters():

@@ -6,15 +6,21 @@ from pathlib import Path
 
 from .causal_lm import CausalLM
 from .checkpoint import read_config, read_tensors
-from .config import Backend
+from .config import Backend, LoraShape
 from .llama import Llama, LlamaConfig
+from .lora import LoraCausalLM
 
 WEIGHTS = "model.safetensors"
 
 
-def load_policy(folder: Path, backend: Backend) -> Llama | CausalLM:
-    """Raise ValueError where the folder holds no policy, or the backend cannot compute it."""
+def load_policy(folder: Path, backend: Backend, lora: LoraShape | None = None) -> Llama | CausalLM:
+    """Raise ValueError where the folder holds no policy, or the backend cannot compute it.
+
+    `lora`: None = all weights are parameters; else an adapter's are, and transformers computes the policy.
+    """
     config = read_config(folder)
+    if lora is not None:
+        return LoraCausalLM(folder, lora)
     match backend:
         case "transformers":
             return CausalLM(folder)
