@@ -27,6 +27,8 @@ const PRESETS: Readonly<Record<PresetName, Readonly<Record<string, unknown>>>> =
     "train.decay_to": 110,
     "train.gradient_clip": 1,
     "train.evaluate_every": 10,
+    // So small a policy learns with all of its weights.
+    "train.lora_rank": 0,
   },
   /** The described run. */
   "retool-small": {
@@ -46,6 +48,7 @@ const PRESETS: Readonly<Record<PresetName, Readonly<Record<string, unknown>>>> =
     "rollout.max_assistant_turns": 8,
     "rollout.max_trajectory_tokens": 16_384,
     "train.learning_rate": 1e-6,
+    "train.lora_rank": 0,
   },
 };
 

@@ -312,6 +312,17 @@ const trainSchema = z.strictObject({
   decayFrom: count.nullable().default(null).describe("step at which the rate begins to fall"),
   decayTo: positive.nullable().default(null).describe("step at which it has fallen"),
   decayFloor: z.number().min(0).max(1).default(0.1).describe("share of the rate that is left"),
+  loraRank: count
+    .default(32)
+    .describe("rank of the low-rank adapter that alone is trained, 0 = all weights are"),
+  loraAlpha: positive.default(32).describe("the adapter's product is scaled by this / lora_rank"),
+  loraTargets: z
+    .array(z.string().min(1))
+    .min(1)
+    .default(["all-linear"])
+    .describe(
+      "layers with an adapter, like q_proj; all-linear = every linear one but the output's",
+    ),
   evaluateEvery: count
     .default(0)
     .describe("steps between evaluations on held-out problems, 0 = none"),

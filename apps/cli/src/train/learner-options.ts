@@ -1,4 +1,4 @@
-/** In: the `train` settings. Out: the learner's options, under the names that Python gives them. */
+/** In: the `train` settings and the seed. Out: the learner's options, under the names that Python gives them. */
 import type { Config } from "../config/schema.ts";
 import { toSnake } from "../config/names.ts";
 
@@ -14,10 +14,12 @@ const LOOP_SETTINGS: ReadonlySet<string> = new Set([
   "heldOut",
 ] satisfies (keyof Config["train"])[]);
 
-export function learnerOptions({ train }: Config): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(
-    Object.entries(train)
-      .filter(([name]) => !LOOP_SETTINGS.has(name))
-      .map(([name, value]) => [toSnake(name), value]),
-  );
+export function learnerOptions({ train, rollout }: Config): Readonly<Record<string, unknown>> {
+  const own = Object.entries(train).filter(([name]) => !LOOP_SETTINGS.has(name));
+  return {
+    ...Object.fromEntries(own.map(([name, value]) => [toSnake(name), value])),
+    // TOML has no null, which is what all weights are called there.
+    lora_rank: train.loraRank === 0 ? null : train.loraRank,
+    seed: rollout.seed,
+  };
 }

@@ -32,7 +32,7 @@ export async function trainWork(context: CliContext, flags: TrainFlags): Promise
       async before(config, tell) {
         refuseUnlearnable(config);
         const heldOut = await openHeldOut(config);
-        learning = { heldOut, command: await openLearnerEnv(config.train.python, tell) };
+        learning = { heldOut, command: await openLearnerEnv(config.train, tell) };
       },
     },
     stack,
