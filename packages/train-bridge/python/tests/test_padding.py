@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from support import ROW, as_stream, make_table
 
-from interlace_learner import MicroBatch, open_datums, pad
+from interlace_learner import MicroBatch, open_datums, pad, read_micro_batch
+
+PER_TOKEN = ("input_tokens", "target_tokens", "old_logprobs", "advantages", "loss_mask")
 
 SHORT = ROW.but(
     input_tokens=[7],
@@ -28,7 +32,46 @@ def test_rows_are_padded_on_the_right_without_any_signal() -> None:
     assert padded.advantages.tolist() == [[1.5, 0, 1.5], [-0.5, 0, 0]]
     assert padded.loss_mask.tolist() == [[1, 0, 1], [1, 0, 0]]
     assert padded.sample_weight == 1.0
-    assert padded.input_tokens.dtype == np.int64
+
+
+def test_nothing_is_widened_and_all_of_it_is_one_block() -> None:
+    padded = pad(batch_of_two())
+    arrays = [getattr(padded, name) for name in PER_TOKEN]
+    assert [each.dtype for each in arrays] == [np.int32] * 2 + [np.float32] * 2 + [np.uint8]
+    assert sum(each.nbytes for each in arrays) == 2 * 3 * 17
+    assert all(each.flags.c_contiguous and each.flags.writeable for each in arrays)
+    for first, second in pairwise(arrays):
+        assert not np.shares_memory(first, second)
+
+
+@pytest.mark.parametrize("multiple", [1, 7])
+def test_any_lengths_are_padded_as_row_by_row_in_plain_python(multiple: int) -> None:
+    draw = np.random.default_rng(4)
+    lengths = [int(n) for n in draw.integers(1, 30, 12)]
+    rows = [
+        ROW.but(
+            input_tokens=draw.integers(0, 512, n).tolist(),
+            target_tokens=draw.integers(0, 512, n).tolist(),
+            old_logprobs=(-draw.random(n)).tolist(),
+            advantages=[0.5] * n,
+            loss_mask=[1] * n,
+        )
+        for n in lengths
+    ]
+    with open_datums(as_stream(*make_table([rows], scored=12))) as step:
+        # A slice, as another reader may hand it over: its offsets do not begin at 0.
+        [whole] = step.micro_batches()
+        part = read_micro_batch(whole.table.slice(5), 0, step.facts)
+    width = -(-max(lengths[5:]) // multiple) * multiple
+    padded = pad(part, pad_id=9, multiple=multiple)
+    for name in PER_TOKEN:
+        filler = 9 if name.endswith("_tokens") else 0
+        expected = [
+            [*getattr(row, name), *[filler] * (width - n)]
+            for row, n in zip(rows[5:], lengths[5:], strict=True)
+        ]
+        seen = getattr(padded, name)
+        assert seen.tolist() == np.array(expected, seen.dtype).tolist()
 
 
 def test_the_width_can_be_rounded_up() -> None:

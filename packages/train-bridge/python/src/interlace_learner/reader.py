@@ -161,24 +161,24 @@ def _check_values(batch: MicroBatch, facts: RunFacts, where: str) -> None:
         raise SchemaError(f"{where}, row 0: expected a token to learn from, got none")
     for name in ("input_tokens", "target_tokens"):
         ids = getattr(batch, name)
-        if ids.min() < 0 or ids.max() >= facts.vocab_size:
+        # Negative ids are the largest without a sign.
+        if ids.view(np.uint32).max() >= facts.vocab_size:
             bad = (ids < 0) | (ids >= facts.vocab_size)
             _refuse(batch, bad, f"{name} in [0, {facts.vocab_size})", where)
     masked = batch.loss_mask
     if masked.max() > 1:
         _refuse(batch, masked > 1, "loss_mask of 0 or 1", where)
     for name in ("old_logprobs", "advantages"):
-        values = getattr(batch, name)
-        # NaN goes through min and max.
-        if not (np.isfinite(values.min()) and np.isfinite(values.max())):
-            _refuse(batch, ~np.isfinite(values), f"finite {name}", where)
+        finite = np.isfinite(getattr(batch, name))
+        if not finite.all():
+            _refuse(batch, ~finite, f"finite {name}", where)
     stray = (batch.advantages != 0) > masked.view(np.bool_)
     _refuse(batch, stray, "advantage 0 where the mask is 0", where)
-    # An empty row would be given its neighbour's sum; there is nothing to learn from it either.
-    learnt = np.add.reduceat(masked, batch.offsets[:-1].clip(max=len(masked) - 1), dtype=np.int32)
-    empty = np.flatnonzero((learnt == 0) | (batch.lengths == 0))
-    if len(empty):
-        raise SchemaError(f"{where}, row {empty[0]}: expected a token to learn from, got none")
+    # An empty row would be given its neighbour's; there is nothing to learn from it either.
+    learnt = np.maximum.reduceat(masked, batch.offsets[:-1].clip(max=len(masked) - 1))
+    if not learnt.all() or batch.lengths.min() == 0:
+        row = int(np.flatnonzero((learnt == 0) | (batch.lengths == 0))[0])
+        raise SchemaError(f"{where}, row {row}: expected a token to learn from, got none")
 
 
 def _refuse(batch: MicroBatch, bad: NDArray[np.bool_], expected: str, where: str) -> None:

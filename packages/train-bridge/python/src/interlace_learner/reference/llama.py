@@ -168,8 +168,9 @@ class Llama(nn.Module):
         chosen = mask > 0
         hidden = self.hidden(input_tokens)[chosen]
         logits = functional.linear(hidden, self.model.embed_tokens.weight) / temperature
-        picked = logits.log_softmax(-1).gather(-1, target_tokens[chosen].unsqueeze(-1)).squeeze(-1)
-        return torch.zeros_like(mask).masked_scatter(chosen, picked)
+        targets = target_tokens[chosen].long().unsqueeze(-1)
+        picked = logits.log_softmax(-1).gather(-1, targets).squeeze(-1)
+        return picked.new_zeros(mask.shape).masked_scatter(chosen, picked)
 
 
 def rotations(config: LlamaConfig, width: int) -> tuple[Tensor, Tensor]:
