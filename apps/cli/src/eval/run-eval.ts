@@ -5,6 +5,7 @@
  */
 import { createFailureBudget, isGraded, rollout } from "@interlace/core";
 import { workFailed, wrongUse } from "../person-error.ts";
+import { lockFile } from "../run-folder/run-lock.ts";
 import { formatCount, formatCounts, formatPlural } from "../terminal/format.ts";
 import { startProgress } from "../terminal/progress.ts";
 import type { Terminal } from "../terminal/terminal.ts";
@@ -27,6 +28,7 @@ export type EvalEnd =
 /** Throws a PersonError when more is lost to infrastructure than `run.max_failed_fraction` allows. */
 export async function runEval(opened: OpenedEval, run: EvalRun): Promise<EvalEnd> {
   const { problems, facts, config } = opened;
+  using _ = lockFile(run.path);
   const recorded = readEvalFile(run.path, facts.configHash);
   const lines = indexLines(recorded.lines, run, problems.length);
   if (recorded.lines.length > 0) {

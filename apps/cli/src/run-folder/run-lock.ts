@@ -1,17 +1,30 @@
 /**
- * One process at a time works on a run. In: a run folder. Out: a lock that ends with the process, however that
+ * One process at a time works on a run, or on a file of results. In: its path. Out: a lock that ends with the process, however that
  * ends, because it is SQLite's own file lock: nothing stale is ever left. The owner's name is only for people.
  */
 import { Database } from "bun:sqlite";
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { messageOf, workFailed, wrongUse } from "../person-error.ts";
 
 /** Throws a PersonError that names the owner when another process holds it. */
 export function lockRun(folder: string): Disposable {
-  const path = join(folder, ".lock");
-  const ownerPath = join(folder, ".owner");
+  return lock(folder, join(folder, ".lock"), join(folder, ".owner"));
+}
+
+/** The same for one file, which need not be there yet; its folder is made. Hidden files beside it hold the lock. */
+export function lockFile(file: string): Disposable {
+  const hidden = join(dirname(file), `.${basename(file)}`);
+  try {
+    mkdirSync(dirname(file), { recursive: true });
+  } catch (error) {
+    throw cannotLock(file, error);
+  }
+  return lock(file, `${hidden}.lock`, `${hidden}.owner`);
+}
+
+function lock(locked: string, path: string, ownerPath: string): Disposable {
   const database = openDatabase(path);
   try {
     database.run("BEGIN EXCLUSIVE");
@@ -19,7 +32,7 @@ export function lockRun(folder: string): Disposable {
     database.close();
     if (!messageOf(error).includes("locked")) throw cannotLock(path, error);
     throw wrongUse(
-      `${folder} is in use by ${readOwner(ownerPath)}; wait for it to end, or stop it`,
+      `${locked} is in use by ${readOwner(ownerPath)}; wait for it to end, or stop it`,
       error,
     );
   }

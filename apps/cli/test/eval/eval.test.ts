@@ -129,6 +129,17 @@ describe("the same", () => {
     },
   );
 
+  test("two evaluations never write one file", async () => {
+    const args = "eval --limit 200 --val-n 8 --concurrency 1 --out shared.jsonl".split(" ");
+    const child = spawnCli(args, folder);
+    await waitForText(child.stderr, "/1600 trajectories");
+    const second = await runCli(args, folder);
+    child.kill("SIGKILL");
+    await child.exited;
+    expect(second.code).toBe(2);
+    expect(second.stderr).toContain(`shared.jsonl is in use by process ${child.pid} on `);
+  });
+
   test("a line that a crash tore is asked again, a damaged one is refused", async () => {
     writeFileSync(inFolder("torn.jsonl"), reference);
     const [first = "", second = ""] = reference.split("\n");
