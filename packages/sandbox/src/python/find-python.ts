@@ -43,8 +43,10 @@ export async function findPython(wanted = "python3"): Promise<Python> {
       `Expected Python ${oldest} or later as "${wanted}" to run the model's code, found no such program; install it (apt-get install python3, brew install python) or name another one`,
     );
   }
-  const bare = await probe(found, ["-I", "-S", "-B"]);
-  const full = await probe(found, ["-I", "-B"]);
+  const [bare, full] = await Promise.all([
+    probe(found, ["-I", "-S", "-B"]),
+    probe(found, ["-I", "-B"]),
+  ]);
   if (bare === null || full === null) {
     throw new Error(
       `Expected ${found} to be a Python ${oldest} or later, but it did not run a small program; name another interpreter`,
