@@ -12,10 +12,20 @@ import { rolloutCommand } from "./commands/rollout.ts";
 import { serveCommands } from "./commands/serve.ts";
 import { trainCommand } from "./commands/train.ts";
 import { verifyCommand } from "./commands/verify.ts";
+import { viewCommand } from "./commands/view.ts";
 import { parserText } from "./parse-errors.ts";
 
 const routes = buildRouteMap<
-  "rollout" | "train" | "eval" | "verify" | "doctor" | "replay" | "data" | "export" | "serve",
+  | "rollout"
+  | "train"
+  | "eval"
+  | "verify"
+  | "doctor"
+  | "replay"
+  | "view"
+  | "data"
+  | "export"
+  | "serve",
   CliContext
 >({
   routes: {
@@ -33,6 +43,7 @@ const routes = buildRouteMap<
     verify: verifyCommand,
     doctor: doctorCommand,
     replay: replayCommand,
+    view: viewCommand,
     data: buildRouteMap({
       routes: { prepare: dataPrepareCommand },
       docs: { brief: "Make problem files" },
