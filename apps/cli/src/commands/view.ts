@@ -34,7 +34,7 @@ export const viewCommand = buildCommand<ViewFlags, [run: string], CliContext>({
         kind: "enum",
         values: KINDS,
         optional: true,
-        brief: "Only trajectories that are this",
+        brief: "Only trajectories of this kind",
       },
       limit: numberFlag(1, "Trajectories shown at most (default: 64, fewer where they are long)"),
       out: textFlag("File to write (default: RUN/view.html)", "FILE"),
