@@ -28,7 +28,8 @@ export type EvalEnd =
 /** Throws a PersonError when more is lost to infrastructure than `run.max_failed_fraction` allows. */
 export async function runEval(opened: OpenedEval, run: EvalRun): Promise<EvalEnd> {
   const { problems, facts, config } = opened;
-  using _ = lockFile(run.path);
+  using held = new DisposableStack();
+  held.use(lockFile(run.path));
   const recorded = readEvalFile(run.path, facts.configHash);
   const lines = indexLines(recorded.lines, run, problems.length);
   if (recorded.lines.length > 0) {
@@ -39,7 +40,7 @@ export async function runEval(opened: OpenedEval, run: EvalRun): Promise<EvalEnd
   // Lines that are asked again must go before anything is added.
   const isKept = lines.size === recorded.lines.length;
   const bytes = isKept ? recorded.bytes : await rewriteEvalFile(run.path, lines.values());
-  using file = openEvalFile(run.path, bytes);
+  const file = held.use(openEvalFile(run.path, bytes));
 
   const missing = problems.flatMap((_, question) => (lines.has(question) ? [] : [question]));
   const { valN } = facts;

@@ -80,6 +80,7 @@ function nextSteps({ run, folder, finished }: RunEnd): readonly string[] {
   }
   const more = run.config.run.steps + 1;
   const commands: [string, string][] = [
+    [`interlace view ${folder.path}`, "every trajectory, token by token, in a browser"],
     [`interlace verify ${folder.path}`, "holds every number of it against its rules"],
     [`rollout --resume ${folder.path} --steps ${more}`, "one more batch of this run"],
   ];
