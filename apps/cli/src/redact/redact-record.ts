@@ -34,7 +34,11 @@ function emptied(value: Value, schema: JsonSchema | null): Value {
     if (schema !== null && words(schema).includes(value)) return value;
     return value.startsWith("http") ? "http://redacted.invalid" : "redacted";
   }
-  if (Array.isArray(value)) return [];
+  // A list of texts may have to have one.
+  if (Array.isArray(value)) {
+    const areTexts = value.every((item) => typeof item === "string");
+    return areTexts ? value.map((item) => emptied(item, schema)) : [];
+  }
   return typeof value === "object" && value !== null ? {} : value;
 }
 
