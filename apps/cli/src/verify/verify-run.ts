@@ -1,6 +1,6 @@
 /**
  * A whole run folder: every step's files by themselves, against each other, and against the event log.
- * In: a run. Out: findings. What needs a file that is not there is said, not guessed.
+ * In: a run. Out: findings, and which steps were checked. What needs a file that is not there is said, not guessed.
  */
 import { existsSync } from "node:fs";
 import { basename } from "node:path";
@@ -36,15 +36,36 @@ export type RunChecks = {
   readonly checkEventLog: ((step: number, groups: readonly Group[]) => Promise<void>) | null;
 };
 
-export async function verifyRun(run: FoundRun, checks: RunChecks, out: Reporter): Promise<void> {
-  const metrics = readMetricsLines(run, out);
+export type VerifiedSteps = {
+  readonly checked: readonly number[];
+  /** Steps without their line in metrics.jsonl, which is written last: no export yet, and no damage. */
+  readonly unfinished: readonly number[];
+};
+
+export async function verifyRun(
+  run: FoundRun,
+  checks: RunChecks,
+  out: Reporter,
+): Promise<VerifiedSteps> {
+  // Before the folders are listed: a run that is working meanwhile only ever has more.
+  const lines = readMetricsLines(run, out);
+  const metrics: ReadonlyMap<number, Metrics> = lines ?? new Map();
   const steps = new Set([...listSteps(run.folder), ...metrics.keys()]);
+  const checked: number[] = [];
+  const unfinished: number[] = [];
   for (const step of [...steps].toSorted((a, b) => a - b)) {
     const files = stepFolderOf(run.folder, step);
-    // An open step has a log and nothing else: it is not an export yet.
-    if (!existsSync(files.datums) && metrics.get(step) === undefined) continue;
-    await verifyStep(files, step, metrics.get(step) ?? null, checks, out);
+    const line = metrics.get(step) ?? null;
+    // Lines that cannot be read say nothing about which steps are whole; their files do.
+    const isWhole = lines === null ? existsSync(files.datums) : step < lines.size;
+    if (!isWhole) {
+      unfinished.push(step);
+      continue;
+    }
+    checked.push(step);
+    await verifyStep(files, step, line, checks, out);
   }
+  return { checked, unfinished };
 }
 
 async function verifyStep(
@@ -133,7 +154,11 @@ async function readLedger(path: string, name: string, out: Reporter): Promise<Le
   }
 }
 
-function readMetricsLines({ folder }: FoundRun, out: Reporter): ReadonlyMap<number, Metrics> {
+/** null = damaged. A line's place is its step: what is read has no gap. */
+function readMetricsLines(
+  { folder }: FoundRun,
+  out: Reporter,
+): ReadonlyMap<number, Metrics> | null {
   out.checked("readable");
   try {
     const { lines, wholeBytes, bytes } = readMetrics(folder.metrics);
@@ -143,6 +168,6 @@ function readMetricsLines({ folder }: FoundRun, out: Reporter): ReadonlyMap<numb
     return new Map(lines.map((line) => [line.step, line]));
   } catch (error) {
     out.fail("readable", { where: "metrics.jsonl" }, "one line of JSON a step", messageOf(error));
-    return new Map();
+    return null;
   }
 }

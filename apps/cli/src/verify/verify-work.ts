@@ -14,7 +14,7 @@ import type { TokenizerSource } from "../rollout/open-tokenizer.ts";
 import { findRun, findRunPath, type FoundRun } from "../run-folder/find-run.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { checkEventLog } from "./check-event-log.ts";
-import { printReport } from "./print-report.ts";
+import { holds, printReport, type Progress } from "./print-report.ts";
 import { skipRunRules, verifyDatums } from "./verify-datums.ts";
 import { verifyRun, type RunChecks } from "./verify-run.ts";
 
@@ -24,9 +24,14 @@ export async function verifyWork(
   target: string,
 ): Promise<0 | 1> {
   const out = createReporter({ keepPerRule: flags.findings });
+  let progress: Progress | null = null;
   if (findRunPath(target, flags.out) !== null) {
     const run = await findRun(target, flags.out);
-    await verifyRun(run, await openChecks(run, flags, out), out);
+    const { checked, unfinished } = await verifyRun(run, await openChecks(run, flags, out), out);
+    const goOn = run.record.redacted
+      ? "this is a redacted copy, only the run itself can go on"
+      : `${run.record.command} --resume ${run.folder.path} goes on`;
+    progress = { hasChecked: checked.length > 0, unfinished, goOn };
   } else if (existsSync(target) && statSync(target).isFile()) {
     verifyDatums(target, basename(target), out);
     skipRunRules(out);
@@ -34,8 +39,8 @@ export async function verifyWork(
     throw wrongUse(`There is no run and no file at ${target}: name a run folder or a datums.arrow`);
   }
   const report = out.report();
-  printReport(report, flags.json === true, terminal);
-  return report.failed.size === 0 ? 0 : 1;
+  printReport(report, progress, flags.json === true, terminal);
+  return holds(report, progress) ? 0 : 1;
 }
 
 async function openChecks(run: FoundRun, flags: VerifyFlags, out: Reporter): Promise<RunChecks> {

@@ -96,7 +96,7 @@ def json_file(name, edit):
         path = run / name
         value = json.loads(path.read_text())
         edit(value)
-        path.write_text(json.dumps(value))
+        path.write_text(json.dumps(value) + "\n")
 
     return damage
 
@@ -258,7 +258,6 @@ KINDS = {
     "stale_metrics": json_file("metrics.jsonl", lambda m: m.update({"reward/mean": 0.5})),
     "metric_left_out": json_file("metrics.jsonl", lambda m: m.pop("rollout/turns")),
     "metrics_torn": file_bytes("metrics.jsonl", lambda d: d + b'{"step": 1, "rew'),
-    "metrics_gone": lambda run: (run / "metrics.jsonl").unlink(),
     "ledger_unbalanced": json_file(
         f"{STEP}/ledger.json", lambda v: v["trajectories"].update(exported=1)
     ),

@@ -1,7 +1,10 @@
 /** Good runs pass, however they were made; every kind of damage to a file is caught by the rule that stands for it. */
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { createReporter } from "@interlace/core";
 import { createTerminal } from "../../src/terminal/terminal.ts";
+import { printReport } from "../../src/verify/print-report.ts";
 import { verifyWork } from "../../src/verify/verify-work.ts";
 import { askPythonFile, newFolder, onlyRun, runCli } from "../support/cli.ts";
 
@@ -70,7 +73,6 @@ const CAUGHT_BY: Readonly<Record<string, string>> = {
   stale_metrics: "metrics",
   metric_left_out: "metrics",
   metrics_torn: "readable",
-  metrics_gone: "metrics",
   ledger_unbalanced: "ledger",
   ledger_stale: "ledger",
   ledger_cut: "readable",
@@ -82,6 +84,7 @@ const CAUGHT_BY: Readonly<Record<string, string>> = {
 
 type Report = {
   readonly ok: boolean;
+  readonly unfinished: readonly number[];
   readonly failed: Readonly<Record<string, number>>;
   readonly skipped: Readonly<Record<string, string>>;
   readonly checked: Readonly<Record<string, number>>;
@@ -131,9 +134,9 @@ describe("a good run passes", () => {
 });
 
 describe("a damaged run", () => {
-  test("66 kinds of damage are made", () => {
+  test("65 kinds of damage are made", () => {
     expect(kinds.toSorted()).toEqual(Object.keys(CAUGHT_BY).toSorted());
-    expect(kinds).toHaveLength(66);
+    expect(kinds).toHaveLength(65);
   });
 
   test.each(kinds)("%s is caught, with exit code 1", async (kind) => {
@@ -150,6 +153,67 @@ describe("a damaged run", () => {
     );
     expect(stdout).toMatch(/FAIL +mask_binary/);
   });
+});
+
+describe("a step without its line in metrics.jsonl is not finished", () => {
+  const two = { folder: "" };
+  beforeAll(async () => {
+    await runCli(["rollout", ...SMALL, "--steps", "2", "--out", "two"], cwd);
+    two.folder = onlyRun(join(cwd, "two"));
+  });
+  const copyOf = (run: string): string => {
+    const copy = join(newFolder(), "run");
+    cpSync(run, copy, { recursive: true });
+    return copy;
+  };
+  const changeLines = (run: string, change: (lines: string[]) => string[]): void => {
+    const path = join(run, "metrics.jsonl");
+    const lines = readFileSync(path, "utf8").trimEnd().split("\n");
+    writeFileSync(
+      path,
+      change(lines)
+        .map((line) => `${line}\n`)
+        .join(""),
+    );
+  };
+
+  test("a run of which nothing is exported holds no rule: exit code 1, and how to go on", async () => {
+    const run = copyOf(good);
+    rmSync(join(run, "metrics.jsonl"));
+    for (const name of ["datums.arrow", "trajectories.arrow", "ledger.json"])
+      rmSync(join(run, "step-000000", name));
+    expect(await verify(run)).toMatchObject({ ok: false, code: 1, failed: {}, unfinished: [0] });
+    const { stdout, code } = await runCli(["verify", run], "/");
+    expect(code).toBe(1);
+    expect(stdout).toContain(`step 0 is not finished: rollout --resume ${run} goes on\n`);
+    expect(stdout).toContain("Nothing was checked: the run has no finished step");
+    expect(stdout).not.toContain("hold");
+  });
+
+  test("a run that is still working is checked as far as it is whole", async () => {
+    const run = copyOf(two.folder);
+    changeLines(run, ([first = ""]) => [first]);
+    expect(await verify(run)).toMatchObject({ ok: true, code: 0, failed: {}, unfinished: [1] });
+    const { stdout } = await runCli(["verify", run], "/");
+    expect(stdout).toMatch(/step 1 is not finished: .*\nAll 28 rules hold/);
+  });
+
+  test("where a later step has its line, the missing one is damage", async () => {
+    const run = copyOf(two.folder);
+    changeLines(run, ([, second = ""]) => [second]);
+    const report = await verify(run);
+    expect(report).toMatchObject({ ok: false, code: 1, unfinished: [] });
+    expect(Object.keys(report.failed)).toEqual(["readable", "metrics"]);
+  });
+});
+
+test("one rule holds in the singular", () => {
+  const out = createReporter();
+  out.checked("shift");
+  let said = "";
+  const stream = { write: (text: string) => void (said += text), isTTY: false, columns: 100 };
+  printReport(out.report(), null, false, createTerminal(stream, stream, {}));
+  expect(said).toEndWith("\n1 rule holds\n");
 });
 
 test("what is no run and no file is wrong use", async () => {
