@@ -3,8 +3,14 @@
  * given when the trainer has acknowledged enough of them: by then it has put its new weights on the servers.
  * Refuses to know what the trainer does, and how steps are made.
  */
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { readAcknowledged, serveDatums, type DatumServer } from "@interlace/train-bridge";
+import {
+  readAcknowledged,
+  serveDatums,
+  writeAtomic,
+  type DatumServer,
+} from "@interlace/train-bridge";
 import type { Config } from "../config/schema.ts";
 import { messageOf, workFailed } from "../person-error.ts";
 import { stepFolderOf, type RunFolder } from "../run-folder/run-folder.ts";
@@ -20,9 +26,13 @@ export type Handoff = AsyncDisposable & {
   readonly finish: (steps: number, signal: AbortSignal) => Promise<void>;
   /** Steps acknowledged so far. */
   readonly acknowledged: () => Promise<number>;
+  /** False = nobody has connected; null = there is no connection to tell by. */
+  readonly isConnected: () => boolean | null;
 };
 
 const ACKNOWLEDGEMENTS = "acknowledged.json";
+/** Tells `interlace_learner.watch` after which step nothing comes. */
+const FINISHED = "finished.json";
 const POLL_MS = 100;
 
 /** `offered`: steps that are on the disk already. */
@@ -36,7 +46,7 @@ export async function openHandoff(
     case "none":
       return NOBODY;
     case "files":
-      return throughFiles(folder, maxAhead);
+      return await throughFiles(folder, maxAhead);
     case "socket": {
       const socket = config.learner.socket ?? join(folder.path, "learner.sock");
       return throughSocket(await serve(socket, folder, offered), socket, maxAhead);
@@ -50,12 +60,22 @@ const NOBODY: Handoff = {
   whenWanted: () => Promise.resolve(),
   finish: () => Promise.resolve(),
   acknowledged: () => Promise.resolve(0),
+  isConnected: () => null,
   [Symbol.asyncDispose]: () => Promise.resolve(),
 };
 
-function throughFiles(folder: RunFolder, maxAhead: number): Handoff {
+async function throughFiles(folder: RunFolder, maxAhead: number): Promise<Handoff> {
   const path = join(folder.path, ACKNOWLEDGEMENTS);
-  const acknowledged = () => readAcknowledged(path);
+  const finished = join(folder.path, FINISHED);
+  async function acknowledged(): Promise<number> {
+    try {
+      return await readAcknowledged(path);
+    } catch (error) {
+      throw workFailed(messageOf(error), error);
+    }
+  }
+  // A run that goes on is not finished any more.
+  await rm(finished, { force: true });
   return {
     described: `interlace_learner.watch(${JSON.stringify(folder.path)})`,
     offer: () => {}, // the line in metrics.jsonl says it
@@ -65,8 +85,12 @@ function throughFiles(folder: RunFolder, maxAhead: number): Handoff {
         await Bun.sleep(POLL_MS);
       }
     },
-    finish: () => Promise.resolve(), // the files stay
+    async finish(steps) {
+      const json = `${JSON.stringify({ finished_steps: steps })}\n`;
+      await writeAtomic(finished, [[new TextEncoder().encode(json)]]);
+    },
     acknowledged,
+    isConnected: () => null,
     [Symbol.asyncDispose]: () => Promise.resolve(),
   };
 }
@@ -81,6 +105,7 @@ function throughSocket(server: DatumServer, socket: string, maxAhead: number): H
       return server.whenAcknowledged(steps, signal);
     },
     acknowledged: () => Promise.resolve(server.acknowledged()),
+    isConnected: server.isConnected,
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };
 }
@@ -95,7 +120,7 @@ async function serve(socket: string, folder: RunFolder, offered: number): Promis
     });
   } catch (error) {
     throw workFailed(
-      `Cannot serve steps at ${socket}: ${messageOf(error)}; learner.socket names another path, at most some 100 bytes long`,
+      `Cannot serve steps at ${socket}: ${messageOf(error)}; learner.socket names another path`,
       error,
     );
   }

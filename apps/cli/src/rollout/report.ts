@@ -1,6 +1,9 @@
 /** In: steps and how they ended. Out: what a person reads, or one JSON object. */
+import { existsSync } from "node:fs";
 import { findWaste, ledgerToJson } from "@interlace/core";
-import type { RunFolder } from "../run-folder/run-folder.ts";
+import type { ResumedRun } from "../run-folder/open-run.ts";
+import { resumeCommand } from "../run-folder/resume-command.ts";
+import { stepFolderOf, type RunFolder } from "../run-folder/run-folder.ts";
 import { formatCount, formatCounts, formatPlural } from "../terminal/format.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import type { PreparedRun } from "./prepare-run.ts";
@@ -14,6 +17,8 @@ export type OpenStep = { readonly step: number } & Exclude<StepResult, { end: "c
 export type RunEnd = {
   readonly run: PreparedRun;
   readonly folder: RunFolder;
+  /** As it was found; null = it began in this process. */
+  readonly resumed: ResumedRun | null;
   readonly finished: readonly FinishedStep[];
   /** The step that did not end; null = all did. */
   readonly open: OpenStep | null;
@@ -42,13 +47,14 @@ export function reportEnd(end: RunEnd, json: boolean, terminal: Terminal): void 
     terminal.out(JSON.stringify(endToJson(end)));
     return;
   }
-  const { open, folder, acknowledged } = end;
+  const { open, acknowledged } = end;
+  const goOn = resumeCommand({ command: "rollout", config: end.run.config, ...end });
   if (acknowledged !== undefined) {
     const trained = formatPlural(acknowledged, "step");
     terminal.note(
       `interlace: interrupted while the learner trains; it has acknowledged ${trained}`,
     );
-    terminal.note(`Go on with: bun run rollout --resume ${folder.path}`);
+    terminal.note(`Go on with: ${goOn}`);
     return;
   }
   if (open === null) {
@@ -63,20 +69,21 @@ export function reportEnd(end: RunEnd, json: boolean, terminal: Terminal): void 
         `(${formatCounts(Object.fromEntries(batch.failures))}), more than run.max_failed_fraction allows; ` +
         "what was answered is kept",
     );
-    terminal.note(
-      `When the cause is mended: bun run rollout --resume ${folder.path} --retry-failed`,
-    );
+    terminal.note(`When the cause is mended: ${goOn} --retry-failed`);
     return;
   }
   terminal.note(
     `interlace: interrupted in step ${step} with ${formatCount(batch.groups.length)} groups complete; nothing that was answered is lost`,
   );
-  terminal.note(`Go on with: bun run rollout --resume ${folder.path}`);
+  terminal.note(`Go on with: ${goOn}`);
 }
 
 function nextSteps({ run, folder, finished }: RunEnd): readonly string[] {
   if (finished.length === 0) {
-    return [`${folder.path} is complete: all steps are done; --steps N rolls out more`];
+    const next = run.config.run.steps;
+    return existsSync(stepFolderOf(folder, next).path)
+      ? [`${folder.path}: step ${next} is begun; --steps ${next + 1} finishes it`]
+      : [`${folder.path} is complete: all steps are done; --steps N rolls out more`];
   }
   const more = run.config.run.steps + 1;
   const commands: [string, string][] = [

@@ -12,6 +12,9 @@ import { reportEnd, reportStep, type FinishedStep } from "./report.ts";
 import { rollOutStep } from "./roll-out-step.ts";
 import { startRun } from "./start-run.ts";
 
+/** After which a person is told what is waited for. */
+const SILENT_MS = 2000;
+
 /** `ports`: what opens sampler, sandbox and grader, where not as configured. */
 export async function rolloutWork(
   context: Pick<CliContext, "terminal" | "env">,
@@ -45,15 +48,21 @@ async function rollOutSteps(work: Work, flags: RolloutFlags): Promise<0 | 1> {
 
   /** False where the person had no patience with the trainer; all steps are whole then. */
   async function isGranted(wait: () => Promise<void>): Promise<boolean> {
+    const patience = setTimeout(() => {
+      const nobody = handoff.isConnected() === false ? ", and none has connected" : "";
+      terminal.note(`interlace: waiting for the learner to acknowledge a step${nobody}`);
+    }, SILENT_MS);
     try {
       await wait();
       return true;
     } catch (error) {
       if (!interrupts.signal.aborted) throw error;
       const acknowledged = await handoff.acknowledged();
-      const end = { run, folder, finished, open: null, acknowledged };
+      const end = { run, folder, resumed, finished, open: null, acknowledged };
       reportEnd(end, flags.json === true, terminal);
       return false;
+    } finally {
+      clearTimeout(patience);
     }
   }
 
@@ -63,7 +72,7 @@ async function rollOutSteps(work: Work, flags: RolloutFlags): Promise<0 | 1> {
     const result = await rollOutStep({ run, folder, step, retryFailed, interrupts, terminal });
     if (result.end !== "complete") {
       reportEnd(
-        { run, folder, finished, open: { step, ...result } },
+        { run, folder, resumed, finished, open: { step, ...result } },
         flags.json === true,
         terminal,
       );
@@ -74,6 +83,6 @@ async function rollOutSteps(work: Work, flags: RolloutFlags): Promise<0 | 1> {
     reportStep(run, { step, ...result }, flags.json === true, terminal);
   }
   if (!(await isGranted(() => handoff.finish(steps, interrupts.signal)))) return 1;
-  reportEnd({ run, folder, finished, open: null }, flags.json === true, terminal);
+  reportEnd({ run, folder, resumed, finished, open: null }, flags.json === true, terminal);
   return 0;
 }

@@ -42,12 +42,14 @@ export function reportTrainingStep(
 export type TrainingReport = {
   readonly end: TrainingEnd;
   readonly folder: RunFolder;
+  /** The command that goes on with it. */
+  readonly goOn: string;
   /** Files of the curve. */
   readonly plot: readonly string[];
 };
 
 export function reportTraining(report: TrainingReport, json: boolean, terminal: Terminal): void {
-  const { end, folder, plot } = report;
+  const { end, folder, goOn, plot } = report;
   const rewards = end.lines.map((line) => line["reward/mean"] ?? 0);
   if (json) {
     const body = { run_id: folder.id, path: folder.path, end: end.end, metrics: end.lines, plot };
@@ -80,7 +82,7 @@ export function reportTraining(report: TrainingReport, json: boolean, terminal: 
       : `interlace: interrupted in step ${end.step + 1}; nothing that was answered or learnt is lost`,
   );
   const again = end.end === "failed" ? " --retry-failed" : "";
-  terminal.note(`Go on with: bun run train --resume ${folder.path}${again}`);
+  terminal.note(`Go on with: ${goOn}${again}`);
 }
 
 function describeLost(end: Exclude<TrainingEnd, { end: "complete" }>): string {

@@ -12,6 +12,7 @@ import { checkpointsOf } from "./checkpoints.ts";
 import { trainFlagSettings } from "./flag-settings.ts";
 import { openLearnerEnv } from "./learner-env.ts";
 import { startLearner, type LearnerCommand } from "./learner-process.ts";
+import { resumeCommand } from "../run-folder/resume-command.ts";
 import { reportTraining, reportTrainingStep } from "./report-training.ts";
 import { openTracker } from "./tracker.ts";
 import { trainSteps } from "./training-loop.ts";
@@ -66,7 +67,8 @@ export async function trainWork(context: CliContext, flags: TrainFlags): Promise
   });
   await tracker.close(end.end !== "complete");
   const plot = await writePlot(folder, end.lines);
-  reportTraining({ end, folder, plot }, isJson, terminal);
+  const goOn = resumeCommand({ command: "train", folder, config: run.config, resumed });
+  reportTraining({ end, folder, goOn, plot }, isJson, terminal);
   return end.end === "complete" ? 0 : 1;
 }
 

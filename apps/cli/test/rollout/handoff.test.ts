@@ -32,7 +32,7 @@ def train(step, facts, batches):
     seen.append([step.index, facts.scored_samples, tokens > 0, early])
     step.acknowledge()
 if how == "files":
-    for step in watch(run, steps=count, poll_seconds=0.02):
+    for step in watch(run, poll_seconds=0.02):
         with step.datums() as datums:
             train(step, datums.facts, datums.micro_batches())
 else:
@@ -91,10 +91,56 @@ test("one step ahead, where that is allowed", async () => {
   expect(await child.exited).toBe(0);
 });
 
-test("a socket whose path is too long is refused in one sentence", async () => {
+describe("a place that cannot be a socket is refused before anything is sampled", () => {
+  async function refused(socket: string, cwd: string): Promise<string> {
+    const env = { INTERLACE_LEARNER_SOCKET: socket };
+    const { code, stderr } = await runCli(["rollout", ...SMALL, "--learner", "socket"], cwd, env);
+    expect(code).toBe(1);
+    return stderr;
+  }
+
+  test("a path that is too long for one", async () => {
+    const cwd = freshFolder();
+    expect(await refused(join(cwd, "x".repeat(90)), cwd)).toMatch(
+      /Cannot serve steps at .*: Expected a path of at most 10\d bytes for a socket, got 1\d\d; learner\.socket names another/,
+    );
+  });
+
+  test("a file of somebody's, which stays", async () => {
+    const cwd = freshFolder();
+    const precious = join(cwd, "precious.txt");
+    await Bun.write(precious, "precious");
+    expect(await refused(precious, cwd)).toContain(`a socket at ${precious}, which is a file`);
+    expect(await Bun.file(precious).text()).toBe("precious");
+  });
+});
+
+test("acknowledgements that say nothing are told as what they are", async () => {
   const cwd = freshFolder();
-  const env = { INTERLACE_LEARNER_SOCKET: join(cwd, "x".repeat(120)) };
-  const { code, stderr } = await runCli(["rollout", ...SMALL, "--learner", "socket"], cwd, env);
-  expect(code).toBe(1);
-  expect(stderr).toMatch(/Cannot serve steps at .*learner\.socket names another path/);
+  const child = spawnCli(["rollout", ...SMALL, "--steps", "2", "--learner", "files"], cwd);
+  const stderr = new Response(child.stderr).text();
+  while (new Bun.Glob("runs/*/run.json").scanSync({ cwd }).next().done === true) {
+    await Bun.sleep(20);
+  }
+  await Bun.write(join(onlyRun(join(cwd, "runs")), "acknowledged.json"), "hello\n");
+  expect(await child.exited).toBe(1);
+  expect(await stderr).toMatch(
+    /^interlace: Expected .*acknowledged\.json to hold .*, got hello; write/m,
+  );
+  expect(await stderr).not.toContain("bug of Interlace");
+});
+
+test("a run that was given more steps says so when it is interrupted", async () => {
+  const cwd = freshFolder();
+  expect((await runCli(["rollout", ...SMALL], cwd)).code).toBe(0);
+  const run = onlyRun(join(cwd, "runs"));
+  const child = spawnCli(["rollout", "--resume", run, "--steps", "3", "--learner", "files"], cwd);
+  let stderr = "";
+  for await (const chunk of child.stderr.pipeThrough(new TextDecoderStream())) {
+    stderr += chunk;
+    if (stderr.includes("waiting for the learner")) child.kill("SIGINT");
+  }
+  expect(await child.exited).toBe(1);
+  expect(stderr).toContain("it has acknowledged 0 steps");
+  expect(stderr).toContain(`Go on with: bun run rollout --resume ${run} --steps 3`);
 });

@@ -56,6 +56,11 @@ def test_a_learner_that_died_gets_what_it_had_not_acknowledged(run: Path) -> Non
     assert what_is_there(run) == []
 
 
+def test_it_ends_when_the_engine_says_that_nothing_comes(run: Path) -> None:
+    (run / "finished.json").write_text('{"finished_steps": 2}\n')
+    assert [step.index for step in watch(run, poll_seconds=0.01)] == [0, 1]
+
+
 def test_steps_are_acknowledged_in_order(run: Path) -> None:
     _, second = what_is_there(run)
     with pytest.raises(ValueError, match="Expected step 0 to be acknowledged before step 1"):

@@ -17,7 +17,7 @@ export async function readAcknowledged(path: string): Promise<number> {
   const steps = stepsOf(text);
   if (steps === null) {
     throw new Error(
-      `Expected ${path} to hold {"acknowledged_steps": n}, got ${text.slice(0, 100)}; ` +
+      `Expected ${path} to hold {"acknowledged_steps": n}, got ${text.trim().slice(0, 100)}; ` +
         "write the number of steps that the learner has trained on, or remove the file to begin again",
     );
   }

@@ -4,11 +4,13 @@
  * A step is the learner's until it is acknowledged: who dies – learner, engine, both – finds it again.
  * Refuses to know what a learner does with it.
  */
-import { rm } from "node:fs/promises";
+import { lstat, rm } from "node:fs/promises";
 import { createServer, connect, type Server } from "node:net";
 import { readAcknowledged, writeAcknowledged } from "./acknowledgements.ts";
 import { talkToLearner, type LearnerConnection, type StepShelf } from "./learner-connection.ts";
 
+/** Of `sockaddr_un`, less its closing NUL. Bun listens on longer ones, at which nobody can connect. */
+const LONGEST_PATH = process.platform === "linux" ? 107 : 103;
 /** In which a learner that is told of the end leaves by itself. */
 const FAREWELL_MS = 1000;
 
@@ -30,6 +32,8 @@ export type DatumServer = AsyncDisposable & {
   readonly finish: () => void;
   /** Steps acknowledged so far. */
   readonly acknowledged: () => number;
+  /** Whether a learner is there at the moment. */
+  readonly isConnected: () => boolean;
   /** Resolves when `steps` steps are acknowledged: what an engine waits for that must not run ahead. */
   readonly whenAcknowledged: (steps: number, signal?: AbortSignal) => Promise<void>;
 };
@@ -60,11 +64,19 @@ export async function serveDatums(options: DatumServerOptions): Promise<DatumSer
     },
   };
 
-  let learner: LearnerConnection | null = null;
+  let learner: LearnerConnection | null = null as LearnerConnection | null;
+
+  async function forget(own: LearnerConnection): Promise<void> {
+    await own.closed;
+    if (learner === own) learner = null;
+  }
+
   const server = createServer((socket) => {
     // A learner that died and came back may be here before its death is.
     learner?.end("Another learner has come; one at a time can train on a run");
-    learner = talkToLearner(socket, shelf);
+    const own = talkToLearner(socket, shelf);
+    learner = own;
+    void forget(own);
   });
   await listenAt(server, options.socket);
 
@@ -78,6 +90,7 @@ export async function serveDatums(options: DatumServerOptions): Promise<DatumSer
       changed.ring();
     },
     acknowledged: () => state.acknowledged,
+    isConnected: () => learner !== null,
     async whenAcknowledged(steps, signal) {
       const either =
         signal === undefined ? closing.signal : AbortSignal.any([closing.signal, signal]);
@@ -98,6 +111,11 @@ export async function serveDatums(options: DatumServerOptions): Promise<DatumSer
 }
 
 async function listenAt(server: Server, path: string): Promise<void> {
+  const bytes = Buffer.byteLength(path);
+  if (bytes > LONGEST_PATH) {
+    throw new Error(`Expected a path of at most ${LONGEST_PATH} bytes for a socket, got ${bytes}`);
+  }
+  await refuseWhatIsNoSocket(path);
   if (await isServed(path)) {
     throw new Error(
       `Expected ${path} to be free, but an engine serves there; choose another socket`,
@@ -108,6 +126,21 @@ async function listenAt(server: Server, path: string): Promise<void> {
     server.once("error", reject);
     server.listen(path, () => resolve());
   });
+}
+
+/** A dead engine's socket is replaced; whatever else lies there is somebody's. */
+async function refuseWhatIsNoSocket(path: string): Promise<void> {
+  let isSocket: boolean;
+  try {
+    isSocket = (await lstat(path)).isSocket();
+  } catch {
+    return; // nothing is there, or listening will say what is wrong
+  }
+  if (!isSocket) {
+    throw new Error(
+      `Expected nothing or a socket at ${path}, which is a file; choose another path`,
+    );
+  }
 }
 
 /** A socket of a dead engine still lies there; nobody answers. */

@@ -232,9 +232,19 @@ describe("the socket itself", () => {
     expect(serveDatums(options)).rejects.toThrow("an engine serves there");
     await server[Symbol.asyncDispose]();
     expect(existsSync(options.socket)).toBe(false);
-    await Bun.write(options.socket, "");
+    const leave = "import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])";
+    expect(Bun.spawnSync(["python3", "-c", leave, options.socket]).success).toBe(true);
     await using again = await serveDatums(options);
     expect(again.acknowledged()).toBe(0);
+  });
+
+  test("never takes the place of a file", async () => {
+    await using folder = await temporaryFolder();
+    const { server, options } = await serveSteps(folder.path, 1);
+    await server[Symbol.asyncDispose]();
+    await Bun.write(options.socket, "precious");
+    expect(serveDatums(options)).rejects.toThrow("which is a file; choose another path");
+    expect(await Bun.file(options.socket).text()).toBe("precious");
   });
 
   test("whoever waits when it closes is told", async () => {

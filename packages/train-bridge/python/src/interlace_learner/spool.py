@@ -7,6 +7,8 @@ what it had not acknowledged.
 
 from __future__ import annotations
 
+import json
+import math
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -16,6 +18,9 @@ from pathlib import Path
 
 from .acknowledgements import FILE_NAME, read_acknowledged, write_acknowledged
 from .reader import Datums, open_datums
+
+
+FINISHED = "finished.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +58,8 @@ def watch(
     """Yield each finished step once, in order, and wait for the next.
 
     `first_step`: steps that the learner's own checkpoint holds, which acknowledges them; None = goes on where it ended.
-    `steps`: end after that many of the run; None = never. `stop` is asked whenever there is nothing to yield:
+    `steps`: end after that many of the run; None = when an engine with `--learner files` says that it has finished.
+    `stop` is asked whenever there is nothing to yield:
     `watch(folder, stop=lambda: True)` takes what is there and ends.
     """
     folder = Path(run_folder)
@@ -72,10 +78,18 @@ def watch(
         if at < count_finished(folder):
             yield SpooledStep(at, folder / f"step-{at:06d}", folder)
             at += 1
-        elif stop():
+        elif stop() or at >= _finished_steps(folder):
             return
         else:
             time.sleep(poll_seconds)
+
+
+def _finished_steps(run_folder: Path) -> float:
+    """After which nothing comes; infinity while the engine has not said so."""
+    try:
+        return float(json.loads((run_folder / FINISHED).read_text())["finished_steps"])
+    except FileNotFoundError:
+        return math.inf
 
 
 def count_finished(run_folder: Path) -> int:

@@ -187,6 +187,9 @@ def _open(path: str, until: float) -> socket.socket:
             if time.monotonic() >= until:
                 raise EngineLost(f"Expected an engine that serves on {path}, got none") from error
             time.sleep(0.05)
+        except OSError as error:
+            link.close()
+            raise EngineLost(f"Cannot connect to {path}: {error}") from error
         except BaseException:
             link.close()
             raise
