@@ -15,7 +15,7 @@ import { formatCount, formatPlural } from "../terminal/format.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { parseColumnFlags } from "./column-flags.ts";
 import { cannotRead, readRecords } from "./read-records.ts";
-import { columnMapOf } from "./read-problem-file.ts";
+import { columnMapOf, unusedSystemMessages } from "./read-problem-file.ts";
 
 export async function prepareWork(
   terminal: Terminal,
@@ -30,6 +30,10 @@ export async function prepareWork(
   await makeFolder(flags.out);
   await writeProblems(paths.dev, prepared.dev);
   await writeProblems(paths.train, prepared.train);
+  const { firstRefused, systemMessages } = prepared.stats;
+  if (firstRefused !== null)
+    terminal.note(`${file}: first dropped: ${formatRefusal(firstRefused)}`);
+  if (systemMessages > 0) terminal.note(`${file}: ${unusedSystemMessages(systemMessages)}`);
   if (flags.json === true) {
     const { train, dev, stats } = prepared;
     terminal.out(

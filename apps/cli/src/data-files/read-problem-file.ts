@@ -12,12 +12,15 @@ import {
 } from "@interlace/core";
 import type { Config } from "../config/schema.ts";
 import { messageOf, PersonError, wrongUse } from "../person-error.ts";
+import { formatCount } from "../terminal/format.ts";
 import { cannotRead, readRecords, type FileRecords } from "./read-records.ts";
 
 export type ProblemFile = {
   readonly problems: readonly MathExample[];
   readonly blankLines: number;
   readonly duplicateIds: DuplicateIds;
+  /** What was read and is not used, one line each; for people. */
+  readonly notes: readonly string[];
 };
 
 const SHOWN = 5;
@@ -44,8 +47,17 @@ export async function readProblemFile(
     throw wrongUse([...shown, ...more].join("\n"));
   }
   if (read.problems.length === 0) throw wrongUse(`${path} holds no problem`);
-  const { problems, duplicateIds } = read;
-  return { problems, blankLines: file.blankLines, duplicateIds };
+  const { problems, duplicateIds, systemMessages } = read;
+  const notes = systemMessages === 0 ? [] : [`${path}: ${unusedSystemMessages(systemMessages)}`];
+  return { problems, blankLines: file.blankLines, duplicateIds, notes };
+}
+
+export function unusedSystemMessages(rows: number): string {
+  const own =
+    rows === 1
+      ? "row carries a system message of its own"
+      : "rows carry a system message of their own";
+  return `${formatCount(rows)} ${own}, which is not used; protocol.system_prompt sets the run's`;
 }
 
 /** null = the columns are told from the first record. */

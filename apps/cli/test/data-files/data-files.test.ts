@@ -104,6 +104,40 @@ describe("well-known layouts", () => {
   });
 });
 
+describe("rows with a system message of their own", () => {
+  const rows = ["1+1?", "2+2?", "3+3?"].map((question, at) => ({
+    prompt: [
+      { role: "system", content: "Answer in verse." },
+      { role: "user", content: question },
+    ],
+    reward_model: { ground_truth: String(2 * (at + 1)) },
+  }));
+  const SAID =
+    "3 rows carry a system message of their own, which is not used; protocol.system_prompt sets the run's";
+
+  test("ask the user's question, and one note for the file tells", async () => {
+    const path = await pyarrowFile("verl.parquet", rows);
+    const { problems, notes } = await readProblemFile(path, null);
+    expect(problems.map(({ question }) => question)).toEqual(["1+1?", "2+2?", "3+3?"]);
+    expect(notes).toEqual([`${path}: ${SAID}`]);
+  });
+
+  test("are prepared the same way", async () => {
+    const path = textFile(
+      "verl.jsonl",
+      [...rows, { ...rows[0], prompt: [] }].map((row) => JSON.stringify(row)).join("\n"),
+    );
+    const args = ["data", "prepare", path, "--dev-size", "0", "--out", "verl", "--json"];
+    const { code, stderr } = await runCli(args, folder);
+    expect(code).toBe(0);
+    expect(stderr).toContain(`${path}: ${SAID}\n`);
+    expect(stderr).toContain(`${path}: first dropped: line 4: Expected one user message`);
+    const train = readFileSync(join(folder, "verl", "train.jsonl"), "utf8");
+    expect(train).toContain('"2+2?"');
+    expect(train).not.toContain("verse");
+  });
+});
+
 describe("data prepare", () => {
   test("strips the template, drops doubles before the split, and counts every row", async () => {
     const rows = [

@@ -8,6 +8,7 @@ import { isRecord, readColumn } from "./column-path.ts";
 export type ColumnMap = {
   /** null = the data set has none; the record's place serves. */
   readonly id: string | null;
+  /** A text, or a list of messages of which one is the user's. */
   readonly question: string;
   readonly answer: string;
   /** null = none; the caller's name for the data set serves. */
@@ -32,8 +33,8 @@ export function detectLayout(record: unknown): Layout | null {
   const problem = own("problem");
   const solution = own("solution");
 
-  const dapo = { question: "prompt[0].content", answer: "reward_model.ground_truth" };
-  if (present(record, dapo.question) && present(record, dapo.answer)) {
+  const dapo = { question: "prompt", answer: "reward_model.ground_truth" };
+  if (Array.isArray(record[dapo.question]) && present(record, dapo.answer)) {
     const index = present(record, "extra_info.index") ? "extra_info.index" : id;
     return layout("dapo", { ...dapo, id: index, dataSource });
   }

@@ -5,7 +5,7 @@
  */
 import { countDuplicates, type DuplicateIds } from "./duplicate-ids.ts";
 import type { MathExample } from "./math-example.ts";
-import type { RawRecord } from "./raw-record.ts";
+import { formatRefusal, type RawRecord, type RefusedRecord } from "./raw-record.ts";
 import { problemReader, type ProblemReader, type ReadOptions } from "./read-problems.ts";
 import { shuffle, type ShuffleName } from "./shuffle.ts";
 
@@ -31,6 +31,10 @@ export type Prepared = {
 export type PrepareStats = {
   readonly rows: number;
   readonly dropped: Dropped;
+  /** The first row that could not be read, and why; null = all could. */
+  readonly firstRefused: RefusedRecord | null;
+  /** Rows whose question came with a system message of its own, which is not kept. */
+  readonly systemMessages: number;
   /** Rows whose question and answer had been seen. */
   readonly duplicates: number;
   /** Distinct problems: `train + dev`. */
@@ -58,6 +62,7 @@ export function startPreparation(options: PrepareOptions = {}): Preparation {
   const distinct = new Map<string, MathExample>();
   const dropped = { question: 0, answer: 0, other: 0 };
   let reader: ProblemReader | null = null;
+  let firstRefused: RefusedRecord | null = null;
   let rows = 0;
   let duplicates = 0;
 
@@ -67,6 +72,7 @@ export function startPreparation(options: PrepareOptions = {}): Preparation {
       reader ??= problemReader(record, options);
       const read = reader.read(record);
       if ("reason" in read) {
+        firstRefused ??= read;
         dropped[read.part === "question" || read.part === "answer" ? read.part : "other"]++;
         return;
       }
@@ -88,10 +94,14 @@ export function startPreparation(options: PrepareOptions = {}): Preparation {
       const dev = order.slice(0, devSize);
       const train = order.slice(devSize);
       const [sample] = train;
-      if (sample === undefined) throw new Error(nothingLeft(rows, order.length, devSize));
+      if (sample === undefined) {
+        throw new Error(nothingLeft(rows, order.length, devSize, firstRefused));
+      }
       const stats = {
         rows,
         dropped: { ...dropped },
+        firstRefused,
+        systemMessages: reader?.systemMessages() ?? 0,
         duplicates,
         problems: order.length,
         duplicateIds: countDuplicates(order),
@@ -120,10 +130,16 @@ export function stripTemplate(question: string): string {
   return inner.slice(0, end).trim();
 }
 
-function nothingLeft(rows: number, problems: number, devSize: number): string {
+function nothingLeft(
+  rows: number,
+  problems: number,
+  devSize: number,
+  refused: RefusedRecord | null,
+): string {
+  const why = refused === null ? "" : `; the first row dropped is ${formatRefusal(refused)}`;
   return (
     `Expected more than ${devSize} distinct problems (the size of the dev set), got ${problems} ` +
-    `from ${rows} rows; give more rows, a smaller dev set, or other columns`
+    `from ${rows} rows; give more rows, a smaller dev set, or other columns${why}`
   );
 }
 

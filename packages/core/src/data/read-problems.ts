@@ -2,12 +2,14 @@
  * In: raw records of any reader. Out: problems, and each record that is none with its place and reason.
  * Refuses to know: files and formats. Nothing is dropped in silence: every record is in one of the lists.
  */
+import { findChatQuestion, type ChatQuestion } from "./chat-question.ts";
 import { columnReader, isRecord } from "./column-path.ts";
 import { countDuplicates, type DuplicateIds } from "./duplicate-ids.ts";
 import { lastBoxed } from "./last-boxed.ts";
 import { detectLayout, type ColumnMap } from "./layouts.ts";
 import type { MathExample } from "./math-example.ts";
 import type { RawRecord, RefusedRecord } from "./raw-record.ts";
+import { formatColumns } from "./suggest-columns.ts";
 
 export type ReadOptions = {
   /** Absent = the layout is told from the first record. */
@@ -22,12 +24,16 @@ export type ReadProblems = {
   /** Name of the detected layout; `columns` = the caller's map; null = there was no record. */
   readonly layout: string | null;
   readonly duplicateIds: DuplicateIds;
+  /** Records whose question came with a system message of its own. It is not used: a run has its own. */
+  readonly systemMessages: number;
 };
 
 /** Reads one record; made for one data set by `problemReader`. */
 export type ProblemReader = {
   readonly layout: string;
   read(record: RawRecord): MathExample | RefusedRecord;
+  /** Records read so far whose question came with a system message of its own. */
+  systemMessages(): number;
 };
 
 /** Throws when the first record has no layout that we know: a column map is needed then. */
@@ -45,7 +51,13 @@ export function readProblems(
     else problems.push(read);
   }
   const duplicateIds = countDuplicates(problems);
-  return { problems, refused, layout: reader?.layout ?? null, duplicateIds };
+  return {
+    problems,
+    refused,
+    layout: reader?.layout ?? null,
+    duplicateIds,
+    systemMessages: reader?.systemMessages() ?? 0,
+  };
 }
 
 /** The reader for the data set whose first record this is. */
@@ -54,9 +66,11 @@ export function problemReader(first: RawRecord, options: ReadOptions = {}): Prob
     ? { name: "columns", columns: options.columns }
     : detectLayout(first.value);
   if (found === null) throw new Error(unknownLayout(first));
+  let systemMessages = 0;
   return {
     layout: found.name,
-    read: recordReader(found.columns, options.dataSource ?? found.name),
+    read: recordReader(found.columns, options.dataSource ?? found.name, () => systemMessages++),
+    systemMessages: () => systemMessages,
   };
 }
 
@@ -68,7 +82,11 @@ function unknownLayout({ place, value }: RawRecord): string {
   );
 }
 
-function recordReader(columns: ColumnMap, fallbackSource: string): ProblemReader["read"] {
+function recordReader(
+  columns: ColumnMap,
+  fallbackSource: string,
+  onSystemMessage: () => void,
+): ProblemReader["read"] {
   const question = columnReader(columns.question);
   const answer = columnReader(columns.answer);
   const id = columns.id === null ? null : columnReader(columns.id);
@@ -81,10 +99,15 @@ function recordReader(columns: ColumnMap, fallbackSource: string): ProblemReader
     if (!isRecord(value)) {
       return { place, part: "record", reason: `Expected an object, got ${describe(value)}` };
     }
-    const asked = textOf(question(value));
-    if (asked === null || asked.trim() === "") {
-      return refuse("question", "a question", columns.question, question(value));
-    }
+    const prompt = question(value);
+    const chat = Array.isArray(prompt) ? findChatQuestion(prompt) : null;
+    if (chat?.at === null) return { place, part: "question", reason: notOneTurn(columns, chat) };
+    const path = chat === null ? columns.question : `${columns.question}[${chat.at}].content`;
+    const content = chat === null ? prompt : chat.content;
+    const asked = textOf(content);
+    if (asked === null || asked.trim() === "")
+      return refuse("question", "a question", path, content);
+    if (chat?.hasSystem === true) onSystemMessage();
     const expected = answerOf(answer(value), columns.answerForm);
     if (expected === null || expected.trim() === "") {
       return refuse("answer", ANSWER_NAMES[columns.answerForm], columns.answer, answer(value));
@@ -96,6 +119,15 @@ function recordReader(columns: ColumnMap, fallbackSource: string): ProblemReader
     const dataSource = textOf(source?.(value)) || fallbackSource;
     return Object.freeze({ id: name, question: asked, answer: expected, dataSource });
   };
+}
+
+/** Which message of several asks is not ours to choose. */
+function notOneTurn({ question, answer }: ColumnMap, { roles, lastUser }: ChatQuestion): string {
+  const advice =
+    lastUser === null
+      ? "write the question as a message with role user"
+      : `name the message that asks, as ${formatColumns(`${question}[${lastUser}].content`, answer)}`;
+  return `Expected one user message, and none but a system message beside it, in ${question}, got ${roles}; ${advice}`;
 }
 
 const ANSWER_NAMES: Readonly<Record<ColumnMap["answerForm"], string>> = {

@@ -67,6 +67,19 @@ test("rows without question or answer are dropped and counted; a 0 is an answer"
   });
 });
 
+test("system messages are counted, and the first row that was dropped is told with its reason", () => {
+  const system = { role: "system", content: "Be brief." };
+  const asked = { ...dapo("P", "1", "a"), prompt: [system, { role: "user", content: "P" }] };
+  const unasked = { ...asked, prompt: [system] };
+  const { train, stats } = prepareProblems(tableRecords([asked, unasked]), { devSize: 0 });
+  expect(train.map(({ question }) => question)).toEqual(["P"]);
+  expect(stats).toMatchObject({ systemMessages: 1, dropped: { question: 1, answer: 0, other: 0 } });
+  expect(stats.firstRefused).toMatchObject({ place: { unit: "row", number: 2 }, part: "question" });
+  expect(() => prepareProblems(tableRecords([unasked]))).toThrow(
+    "or other columns; the first row dropped is row 1: Expected one user message",
+  );
+});
+
 test("answer lengths are told in code points, with the median of an even number in the middle", () => {
   const rows = ["1", "22", "𝟛𝟛𝟛", "4444444444"].map((answer, row) =>
     dapo(`P${row}`, answer, `${row}`),

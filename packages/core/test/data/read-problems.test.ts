@@ -83,6 +83,62 @@ describe("layouts are told from the first record", () => {
   });
 });
 
+describe("a prompt of several messages", () => {
+  const user = (content: unknown) => ({ role: "user", content });
+  const system = { role: "system", content: "Think step by step." };
+  const assistant = { role: "assistant", content: "4" };
+  const row = (prompt: unknown) => ({ prompt, reward_model: { ground_truth: "4" } });
+
+  test("the question is the user's, whatever stands before it; system messages are counted", () => {
+    const { problems, layout, systemMessages } = read([
+      row([system, user("2+2?")]),
+      row([user("1+3?")]),
+      row([user("0+4?"), system]),
+    ]);
+    expect(layout).toBe("dapo");
+    expect(problems.map(({ question }) => question)).toEqual(["2+2?", "1+3?", "0+4?"]);
+    expect(systemMessages).toBe(2);
+  });
+
+  test("also in a column that the caller names", () => {
+    const columns: ColumnMap = {
+      id: null,
+      question: "a.b",
+      answer: "gold",
+      dataSource: null,
+      answerForm: "plain",
+    };
+    const { problems } = read([{ "a.b": [system, user("2+2?")], gold: 4 }], { columns });
+    expect(problems).toMatchObject([{ question: "2+2?", answer: "4" }]);
+  });
+
+  const EXPECTED = "Expected one user message, and none but a system message beside it, in prompt";
+  const name = (at: number) =>
+    `name the message that asks, as --columns 'question=prompt[${at}].content,answer=reward_model.ground_truth'`;
+  test.each([
+    [[user("a"), user("b")], `${EXPECTED}, got user, user; ${name(1)}`],
+    [[system, user("a"), assistant], `${EXPECTED}, got system, user, assistant; ${name(1)}`],
+    [[system], `${EXPECTED}, got system; write the question as a message with role user`],
+    [[], `${EXPECTED}, got an empty list; write the question as a message with role user`],
+    [
+      ["2+2?"],
+      `${EXPECTED}, got a message without role; write the question as a message with role user`,
+    ],
+    [
+      Array.from({ length: 9 }, () => user("a")),
+      `${EXPECTED}, got user, user, user, user, user, user, … (9 messages); ${name(8)}`,
+    ],
+    [[system, user(" ")], 'Expected a question in prompt[1].content, got " "'],
+    [[user([{ type: "text" }])], "Expected a question in prompt[0].content, got a list"],
+  ])("%j is refused", (prompt, reason) => {
+    // The first row speaks for the layout, not for the others.
+    for (const first of [row([user("2+2?")]), row(prompt)]) {
+      const { refused } = read([first, row(prompt)]);
+      expect(refused.map(formatRefusal).at(-1)).toBe(`row 2: ${reason}`);
+    }
+  });
+});
+
 describe("values", () => {
   test("0 is an answer, and 64-bit integers of Parquet are ids", () => {
     const { problems } = read([{ id: 0n, question: "q", answer: 0 }]);
