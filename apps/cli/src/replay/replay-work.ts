@@ -9,7 +9,7 @@ import { ledgerFromJson, SCHEDULES, type Grader, type Group, type Metrics } from
 import type { RunFacts } from "@interlace/train-bridge";
 import type { ReplayFlags } from "../commands/replay.ts";
 import type { Config } from "../config/schema.ts";
-import { workFailed, wrongUse } from "../person-error.ts";
+import { workFailed, wrongUse, type PersonError } from "../person-error.ts";
 import { exportStep } from "../rollout/export-step.ts";
 import { redactWork } from "../redact/redact-work.ts";
 import { openGrader } from "../rollout/open-grader.ts";
@@ -19,7 +19,7 @@ import { readMetrics } from "../run-folder/metrics-file.ts";
 import { findRun, listSteps, type FoundRun } from "../run-folder/find-run.ts";
 import { stepFolderOf, type StepFolder } from "../run-folder/run-folder.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { changeConfig } from "./change-config.ts";
+import { changeConfig, type ConfigChange } from "./change-config.ts";
 import {
   openRecording,
   recordedConfig,
@@ -27,6 +27,7 @@ import {
   recordedTokenizer,
   type RecordedStep,
 } from "./open-recording.ts";
+import { throwExplained } from "./other-prompt.ts";
 import { printReplay, type ReplayedStep } from "./print-replay.ts";
 import { replayStep, type Replay } from "./replay-step.ts";
 
@@ -61,7 +62,11 @@ export async function replayWork(
   const indices = new Set([...listSteps(run.folder), ...exported]);
   for (const index of [...indices].toSorted((a, b) => a - b)) {
     const step = await recording.step(index);
-    const replay = await replayRecorded(step, run, config, grader);
+    const replay = await replayRecorded(step, run, config, grader).catch((error: unknown) =>
+      throwExplained(error, (reason) =>
+        otherPrompt(recording.logOf(index), reason, changes, error),
+      ),
+    );
     const files = stepFolderOf(target, index);
     const source = stepFolderOf(run.folder, index);
     const isExported = existsSync(source.datums);
@@ -98,6 +103,23 @@ function replayRecorded(
     schedule: SCHEDULES[config.run.schedule],
     ...(grader === undefined ? {} : { grader }),
   });
+}
+
+/** A changed setting that changes what the model is asked leaves no answer to replay. */
+function otherPrompt(
+  log: string,
+  reason: string,
+  changes: readonly ConfigChange[],
+  cause: unknown,
+): PersonError {
+  if (changes.length === 0) {
+    return workFailed(`${log} is not the recording of this run's prompts: ${reason}`, cause);
+  }
+  const names = changes.map(({ name }) => name).join(", ");
+  return wrongUse(
+    `${log} cannot be replayed with another ${names}: ${reason}; leave out what changes a prompt, or start a new run`,
+    cause,
+  );
 }
 
 type WriteInput = {

@@ -17,6 +17,7 @@ import { answerName } from "../event-log/log-line.ts";
 import { readEventLog } from "../event-log/read-event-log.ts";
 import { findFailedAnswers } from "../event-log/retry-failed.ts";
 import { messageOf, workFailed } from "../person-error.ts";
+import { throwExplained } from "../replay/other-prompt.ts";
 import { appendMetrics, readMetrics } from "../run-folder/metrics-file.ts";
 import { stepFolderOf, type RunFolder, type StepFolder } from "../run-folder/run-folder.ts";
 import { formatPlural } from "../terminal/format.ts";
@@ -97,6 +98,13 @@ export async function rollOutStep(input: StepInput): Promise<StepResult> {
         progress.expect(trajectories);
       },
     },
+  ).catch((error: unknown) =>
+    throwExplained(error, (reason) =>
+      workFailed(
+        `Step ${step} cannot go on from ${files.events}: ${reason}; restore what was changed, or start a new run`,
+        error,
+      ),
+    ),
   );
   progress.end();
   if (batch.end !== "complete") {

@@ -80,6 +80,50 @@ test("a step that was exported and cannot be replayed is a failure, said with it
   expect(result.steps[1]?.missing.length).toBeGreaterThan(0);
 });
 
+describe("a recording of another prompt is a person's to mend, not a bug", () => {
+  const foreign = (): string => {
+    const copy = join(newFolder(), "run");
+    cpSync(run, copy, { recursive: true });
+    const log = join(copy, "step-000001/events.jsonl");
+    const lines = readFileSync(log, "utf8").split("\n");
+    const at = lines.findIndex((line) => line.includes('"type":"sampled"'));
+    lines[at] = (lines[at] ?? "").replace(/"hash":\d+/, '"hash":1');
+    writeFileSync(log, lines.join("\n"));
+    return copy;
+  };
+  const PROMPT =
+    /belongs to a prompt of \d+ tokens \(hash 1\), this run asks with \d+ \(hash \d+\)/;
+
+  test("replay names the log and what differs", async () => {
+    const copy = foreign();
+    const { code, stderr } = await runCli(["replay", copy], cwd);
+    expect(code).toBe(1);
+    expect(stderr).toContain(`${copy}/step-000001/events.jsonl is not the recording of this run's`);
+    expect(stderr).toMatch(PROMPT);
+    expect(stderr).not.toContain("bug of Interlace");
+  });
+
+  test("replay with another system prompt names the setting, as wrong use", async () => {
+    const config = toml('[protocol]\nsystem_prompt = "Other."\n');
+    const { code, stderr } = await runCli(["replay", run, "--config", config], cwd);
+    expect(code).toBe(2);
+    expect(stderr).toContain("cannot be replayed with another protocol.system_prompt");
+    expect(stderr).not.toContain("bug of Interlace");
+  });
+
+  test("rollout --resume of such an open step says what to do", async () => {
+    const copy = foreign();
+    const metrics = join(copy, "metrics.jsonl");
+    writeFileSync(metrics, `${readFileSync(metrics, "utf8").split("\n")[0]}\n`);
+    const { code, stderr } = await runCli(["rollout", "--resume", copy], cwd);
+    expect(code).toBe(1);
+    expect(stderr).toContain(`Step 1 cannot go on from ${copy}/step-000001/events.jsonl: `);
+    expect(stderr).toMatch(PROMPT);
+    expect(stderr).toContain("restore what was changed, or start a new run");
+    expect(stderr).not.toContain("bug of Interlace");
+  });
+});
+
 describe("changed", () => {
   test("--grader scores the recorded answers again and needs nothing else", async () => {
     const result = await replay(run, "--grader", "aime_integer");

@@ -4,9 +4,12 @@ import { formatKey } from "../ports/key.ts";
 import type { Command } from "../rollout/command.ts";
 
 export type Past = {
-  /** The recorded answer to this command, or null. Throws when it answered another prompt. */
+  /** The recorded answer to this command, or null. Throws an `OtherPrompt` when it answered another prompt. */
   take(command: Command): Event | null;
 };
+
+/** No bug: a person changed what is asked. Told from other errors by `code`. */
+export type OtherPrompt = Error & { readonly code: "other_prompt" };
 
 const ANSWER_TYPE = { sample: "sampled", execute: "executed", grade: "graded" } as const;
 
@@ -34,8 +37,9 @@ function expectSamePrompt(command: Command, event: Event): void {
   const { prompt } = command.request;
   const seen = event.prompt;
   if (seen.length === prompt.length && seen.hash === prompt.hash) return;
-  throw new Error(
+  const message =
     `Recorded answer ${formatKey(event.key)} belongs to a prompt of ${seen.length} tokens (hash ${seen.hash}), ` +
-      `this run asks with ${prompt.length} (hash ${prompt.hash}): data, tokenizer or configuration differ, start a new run`,
-  );
+    `this run asks with ${prompt.length} (hash ${prompt.hash}): data, tokenizer or configuration differ`;
+  const error: OtherPrompt = Object.assign(new Error(message), { code: "other_prompt" } as const);
+  throw error;
 }
