@@ -2,7 +2,8 @@
  * In: files of finished evaluations. Out: their problems and summaries. Reads what others wrote in the described layout
  * too: fields of our own may be missing. Refuses by file and line what is no result.
  */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
 import type { z } from "zod";
 import { problemLineSchema } from "../eval/problem-line.ts";
 import { summaryLineSchema, type SummaryLine } from "../eval/summary-line.ts";
@@ -20,6 +21,7 @@ export type EvalResults = {
 export function readResults(path: string): EvalResults {
   if (!existsSync(path))
     throw wrongUse(`There is no file ${path}: name the JSONL of an evaluation`);
+  if (statSync(path).isDirectory()) throw wrongUse(describeFolder(path));
   const problems: ComparedProblem[] = [];
   let summary: SummaryLine | null = null;
   for (const [i, text] of readFileSync(path, "utf8").split("\n").entries()) {
@@ -46,6 +48,21 @@ export function readResults(path: string): EvalResults {
   }
   return { path, problems, summary };
 }
+
+/** A folder is no result; what a person may have meant by it. */
+function describeFolder(path: string): string {
+  const files = readdirSync(path)
+    .filter((name) => name.endsWith(".jsonl"))
+    .toSorted()
+    .map((name) => join(path, name));
+  const shown = files.slice(0, SHOWN_FILES).join(", ");
+  const more = files.length > SHOWN_FILES ? ` and ${files.length - SHOWN_FILES} more` : "";
+  return files.length === 0
+    ? `${path} is a folder and no results file, and no .jsonl file is in it: name the JSONL of an evaluation`
+    : `${path} is a folder and no results file: name one of ${shown}${more}`;
+}
+
+const SHOWN_FILES = 20;
 
 function parseJson(at: string, text: string): unknown {
   try {

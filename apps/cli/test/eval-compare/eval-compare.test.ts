@@ -1,6 +1,6 @@
 /** `interlace eval compare`: tables and plots of results made by hand, and what is refused. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { comparePlot } from "../../src/eval-compare/compare-plot.ts";
@@ -173,6 +173,21 @@ describe("refused", () => {
     expect((await compare("none.jsonl")).stderr).toContain("There is no file none.jsonl");
     expect(existsSync(join(folder, "evals"))).toBe(false);
   });
+});
+
+test("a folder is no results file, and the ones in it are named", async () => {
+  const good = result("beside", [1, 1]);
+  mkdirSync(join(folder, "evals-of-today"));
+  const empty = await compare(good, "evals-of-today");
+  expect(empty).toMatchObject({ code: 2 });
+  expect(empty.stderr).toContain("evals-of-today is a folder and no results file, and no .jsonl");
+  for (const name of ["b.jsonl", "a.jsonl", "a.svg"]) file(`evals-of-today/${name}`, "");
+  const { code, stderr } = await compare(good, "evals-of-today");
+  expect(code).toBe(2);
+  expect(stderr).toContain(
+    "evals-of-today is a folder and no results file: name one of evals-of-today/a.jsonl, evals-of-today/b.jsonl\n",
+  );
+  expect(stderr).not.toContain("bug of Interlace");
 });
 
 const figure = fc
