@@ -23,7 +23,12 @@ export function describeStart(
     `data     ${data.source}: ${formatPlural(data.problems.length, "problem")}, ` +
       `${formatCount(batch)} × ${groupSize} = ${formatPlural(batch * groupSize, "trajectory").replace(/ys$/, "ies")} a step`,
     ...ports.handshakes.flatMap(describeHandshake),
-    ...[...data.notes, ...language.warnings, ...ports.warnings].map((note) => `interlace: ${note}`),
+    ...[
+      ...data.notes,
+      ...repeatedProblems(data.problems.length, batch),
+      ...language.warnings,
+      ...ports.warnings,
+    ].map((note) => `interlace: ${note}`),
   ];
   if (record.sampler["kind"] === "embedded" && !data.isBuiltIn) {
     lines.push(
@@ -31,6 +36,15 @@ export function describeStart(
     );
   }
   return lines;
+}
+
+/** Batches wrap around by contract: with few problems one batch meets some of them more than once. */
+function repeatedProblems(problems: number, batch: number): readonly string[] {
+  if (problems >= batch) return [];
+  return [
+    `a batch takes ${formatPlural(batch, "problem")} and the data holds ${formatCount(problems)}: each batch repeats ` +
+      `some; set data.questions_per_batch (--problems) to ${formatCount(problems)} or less to meet each once`,
+  ];
 }
 
 function describeHandshake({ url, answers }: HandshakeTable): readonly string[] {

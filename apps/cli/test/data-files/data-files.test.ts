@@ -221,9 +221,24 @@ test("problem files of GSM8K's, MATH-500's and AIME's layouts roll out, and the 
   const { code, stdout, stderr } = await runCli(args, folder, env);
   expect(code).toBe(0);
   expect(stderr).toContain("cannot do mathematics");
+  expect(stderr).not.toContain("repeats some");
   const { steps } = JSON.parse(stdout) as { readonly steps: readonly Record<string, unknown>[] };
   // The last question alone is longer than the policy's context: its group is kept all the same.
   expect(steps[0]).toMatchObject({
     ledger: { trajectories: { total: 6 }, terminations: { prompt_over_budget: 2 } },
   });
+});
+
+test("a batch larger than the data says at the start that it repeats problems", async () => {
+  const path = textFile(
+    "two.jsonl",
+    '{"question": "1+1?", "answer": "2"}\n{"question": "1+2?", "answer": "3"}\n',
+  );
+  const args = ["rollout", "--data", path, "--problems", "3", "--group-size", "2", "--json"];
+  const { code, stderr } = await runCli(args, folder, { INTERLACE_GRADING_GRADER: "native" });
+  expect(code).toBe(0);
+  expect(stderr).toContain(
+    "interlace: a batch takes 3 problems and the data holds 2: each batch repeats some; " +
+      "set data.questions_per_batch (--problems) to 2 or less to meet each once\n",
+  );
 });
