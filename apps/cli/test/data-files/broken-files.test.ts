@@ -31,6 +31,13 @@ pq.write_table(pa.Table.from_pylist([dapo, none]), folder + "/dapo.parquet")
 for name, compression in (("good", None), ("lz4", "lz4")):
     with ipc.new_file(folder + "/" + name + ".arrow", table.schema, options=ipc.IpcWriteOptions(compression=compression)) as writer:
         writer.write_table(table)
+import pandas as pd
+pd.DataFrame(good).to_feather(folder + "/pandas.feather")
+pd.DataFrame(good).to_feather(folder + "/zstd.feather", compression="zstd")
+pd.DataFrame(good).to_feather(folder + "/none.feather", compression=None)
+pd.DataFrame(good).to_feather(folder + "/as-told.feather", compression="uncompressed")
+import polars as pl
+pl.DataFrame(good).write_ipc(folder + "/as-told.arrow", compression="uncompressed")
 print("null")
 `,
     [folder],
@@ -125,7 +132,14 @@ test.each<[name: string, content: string | undefined, said: RegExp]>([
   ["cut.parquet", undefined, /^Cannot read cut\.parquet: /],
   ["text.parquet", undefined, /^Cannot read text\.parquet: /],
   ["cut.arrow", undefined, /^Cannot read cut\.arrow: /],
-  ["lz4.arrow", undefined, /^Cannot read lz4\.arrow: .*compress/i],
+  ...["lz4.arrow", "pandas.feather", "none.feather", "zstd.feather"].map(
+    (name) =>
+      [
+        name,
+        undefined,
+        /^Cannot read \w+\.\w+: expected uncompressed Arrow data, seen compressed \(.*\); write it uncompressed \(compression="uncompressed"\), or as Parquet$/,
+      ] as [string, undefined, RegExp],
+  ),
   ["problems.txt", "1+1?", /^problems\.txt ends in \.txt: expected \.jsonl, /],
   ["folder.jsonl", undefined, /^folder\.jsonl does not exist, or is no file/],
 ])("%s", async (name, content, said) => {
@@ -141,3 +155,10 @@ test("several broken rows are told one a line, the first five of them", async ()
   expect(lines[4]).toBe("many.jsonl, line 6: Expected an answer in answer, got nothing");
   expect(lines[5]).toBe("… and 3 more");
 });
+
+test.each(["as-told.feather", "as-told.arrow"])(
+  "what compressed Arrow is told to do works: %s",
+  async (name) => {
+    expect((await readProblemFile(join(folder, name), null)).problems).toHaveLength(4);
+  },
+);
