@@ -112,6 +112,22 @@ describe("refused in one line, before any sample", () => {
       "is --url the vllm server itself, and not a page or proxy?",
     );
   });
+  test("a URL with the /v1 that clients of the OpenAI API want", async () => {
+    await using server = await toyVllm();
+    for (const end of ["/v1", "/v1/"])
+      expect(await refusal(`${server.url}${end}`)).toMatch(
+        /\/v1\/v1\/models answered 404: .*; leave \/v1 out of --url$/,
+      );
+    const tinker = await refusal(`${server.url}/api/v1`, { kind: "tinker" });
+    expect(tinker).toEndWith("; leave /api/v1 out of --url");
+  });
+  test("another kind of server", async () => {
+    await using server = await toyVllm();
+    for (const kind of ["sglang", "llamacpp", "tinker"] as const)
+      expect(await refusal(server.url, { kind })).toContain(
+        `; this looks like another kind of server: is it ${kind}?`,
+      );
+  });
   test("a context shorter than a trajectory", async () => {
     await using server = await toyVllm({ contextLength: 256 });
     expect(await refusal(server.url)).toBe(

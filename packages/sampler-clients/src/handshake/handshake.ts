@@ -72,7 +72,9 @@ export async function shakeHands(
   const probed = await probe(http, server, vocabSize, options, signal);
   if (probed.failure !== null && probed.logprobs.shift === null && probed.stopReturned === null) {
     await server.close();
-    return refuse(url, answers, problem("first sample", probed.failure, null));
+    // Model lists are alike across kinds, so that another kind may only show here.
+    const fix = isMissing(probed.failure) ? wrongPlace(url, probed.failure, options.kind) : null;
+    return refuse(url, answers, problem("first sample", probed.failure, fix));
   }
   if (probed.seeds === "clones") server.dropSeeds?.();
   answers.push(...probeAnswers(probed, server));
@@ -94,15 +96,27 @@ function explain(url: string, seen: Trouble, options: HandshakeOptions): Answer 
         : `check the key in $${options.apiKeyEnv}`;
     return problem("API key", detail, fix);
   }
-  if (detail.includes("that is not JSON") || / answered (30\d|404): /.test(detail)) {
-    return problem(
-      "reachable",
-      detail,
-      `is --url the ${options.kind} server itself, and not a page or proxy?`,
-    );
+  if (isMissing(detail) || detail.includes("that is not JSON") || / answered 30\d: /.test(detail)) {
+    return problem("reachable", detail, wrongPlace(url, detail, options.kind));
   }
   if (detail.startsWith("Expected model ")) return problem("model", detail, "set sampler.model");
   return problem("reachable", detail, null);
+}
+
+/** The server has no such route. */
+function isMissing(detail: string): boolean {
+  return detail.includes(" answered 404: ");
+}
+
+/** What a person may have meant, where another server or a page answers. */
+function wrongPlace(url: string, detail: string, kind: SamplerKind): string {
+  // Clients of the OpenAI API want it in their base URL; here every path has its own.
+  const [version] = (kind === "tinker" ? /\/api\/v1$|\/v1$|\/api$/ : /\/v1$/).exec(url) ?? [];
+  if (version !== undefined) return `leave ${version} out of --url`;
+  if (isMissing(detail)) {
+    return `this looks like another kind of server: is it ${kind}? If not, name its kind with --sampler; if so, correct --url`;
+  }
+  return `is --url the ${kind} server itself, and not a page or proxy?`;
 }
 
 /** The rows of the table, or the row that stops the run. */
