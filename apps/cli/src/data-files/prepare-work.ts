@@ -7,6 +7,7 @@ import {
   startPreparation,
   type MathExample,
   type Prepared,
+  type RawRecord,
 } from "@interlace/core";
 import { writeAtomic } from "@interlace/train-bridge";
 import type { DataPrepareFlags } from "../commands/data-prepare.ts";
@@ -68,8 +69,16 @@ async function prepare(
     devSize,
     ...(columns === null ? {} : { columns }),
   });
+  // A file whose columns nobody knows can be read all the same.
+  const add = (record: RawRecord): void => {
+    try {
+      preparation.add(record);
+    } catch (error) {
+      throw wrongUse(`${file}: ${messageOf(error)}`, error);
+    }
+  };
   try {
-    for await (const record of records) preparation.add(record);
+    for await (const record of records) add(record);
   } catch (error) {
     throw error instanceof PersonError ? error : cannotRead(file, error);
   }

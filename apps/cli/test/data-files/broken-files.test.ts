@@ -93,7 +93,7 @@ test.each<[name: string, content: string | undefined, said: RegExp]>([
   [
     "columns.jsonl",
     jsonl({ q: "?", a: "1" }),
-    /^columns\.jsonl: Expected question and answer, .* got columns q, a in line 1; name the columns$/,
+    /^columns\.jsonl: Expected question and answer, .* got columns q, a in line 1; name the columns: --columns question=q,answer=a \(/,
   ],
   [
     "utf16.jsonl",
@@ -126,7 +126,7 @@ test.each<[name: string, content: string | undefined, said: RegExp]>([
   [
     "other.parquet",
     undefined,
-    /^other\.parquet: Expected question and answer, .* got columns text in row 1; name the columns$/,
+    /^other\.parquet: Expected question and answer, .* got columns text in row 1; name the columns: --columns question=text,answer=COLUMN \(/,
   ],
   ["empty.parquet", undefined, /^empty\.parquet holds no problem$/],
   ["cut.parquet", undefined, /^Cannot read cut\.parquet: /],

@@ -181,6 +181,17 @@ print(json.dumps([f"What is {i}+1?" for i in order]))
     expect(lines("train.jsonl")[0]).toMatchObject({ data_source: "math_dapo" });
   });
 
+  test("columns that nobody knows are told the flag, and the flag that is told works", async () => {
+    const path = textFile("unknown.csv", "prompt,ground_truth\n1+1?,2\n1+2?,3\n");
+    const args = ["data", "prepare", path, "--dev-size", "1", "--out", "told"];
+    const { code, stderr } = await runCli(args, folder);
+    expect(code).toBe(2);
+    const flag = "--columns question=prompt,answer=ground_truth";
+    expect(stderr).toContain(`${path}: Expected question and answer, `);
+    expect(stderr).toContain(`name the columns: ${flag} (`);
+    expect(await runCli([...args, ...flag.split(" ")], folder)).toMatchObject({ code: 0 });
+  });
+
   test("nothing left to train on is an error, and writes nothing", async () => {
     const path = textFile("few.jsonl", '{"question": "1+1?", "answer": "2"}\n');
     const { code, stderr } = await runCli(["data", "prepare", path, "--out", "none"], folder);

@@ -9,7 +9,7 @@ import { lastBoxed } from "./last-boxed.ts";
 import { detectLayout, type ColumnMap } from "./layouts.ts";
 import type { MathExample } from "./math-example.ts";
 import type { RawRecord, RefusedRecord } from "./raw-record.ts";
-import { formatColumns } from "./suggest-columns.ts";
+import { formatColumns, suggestColumns } from "./suggest-columns.ts";
 
 export type ReadOptions = {
   /** Absent = the layout is told from the first record. */
@@ -75,10 +75,13 @@ export function problemReader(first: RawRecord, options: ReadOptions = {}): Prob
 }
 
 function unknownLayout({ place, value }: RawRecord): string {
-  const seen = isRecord(value) ? `columns ${Object.keys(value).join(", ")}` : typeof value;
+  const seen = isRecord(value) ? `columns ${Object.keys(value).join(", ")}` : describe(value);
+  const advice = isRecord(value)
+    ? `name the columns: ${suggestColumns(value)}`
+    : "write each problem as an object";
   return (
     `Expected question and answer, problem and answer, problem and solution, or prompt and ` +
-    `reward_model.ground_truth, got ${seen} in ${place.unit} ${place.number}; name the columns`
+    `reward_model.ground_truth, got ${seen} in ${place.unit} ${place.number}; ${advice}`
   );
 }
 

@@ -9,6 +9,7 @@ import {
   type ColumnMap,
   type ReadOptions,
 } from "../../src/index.ts";
+import { formatColumns } from "../../src/data/suggest-columns.ts";
 
 const read = (rows: readonly unknown[], options?: ReadOptions) =>
   readProblems(tableRecords(rows), options);
@@ -78,8 +79,34 @@ describe("layouts are told from the first record", () => {
 
   test("an unknown layout names its columns and what would do", () => {
     expect(() => read([{ text: "q", label: 1 }])).toThrow(
-      "Expected question and answer, problem and answer, problem and solution, or prompt and reward_model.ground_truth, got columns text, label in row 1; name the columns",
+      "Expected question and answer, problem and answer, problem and solution, or prompt and reward_model.ground_truth, got columns text, label in row 1; name the columns: --columns question=text,answer=label ([data.columns] in a TOML file for names with commas)",
     );
+  });
+
+  const MORE = " ([data.columns] in a TOML file for names with commas)";
+  test.each([
+    [{ prompt: "q", ground_truth: "1" }, `--columns question=prompt,answer=ground_truth${MORE}`],
+    [{ Response: "1", Query: "q" }, `--columns question=Query,answer=Response${MORE}`],
+    [
+      { prompt: "q", reward_model: { ground_truth: "1" } },
+      `--columns question=prompt,answer=reward_model.ground_truth${MORE}`,
+    ],
+    [{ prompt: "q", x: "1" }, `--columns question=prompt,answer=COLUMN${MORE}`],
+    [{ "a.b": 1, "it's": 2 }, `--columns question=COLUMN,answer=COLUMN${MORE}`],
+  ])("%j is told the flag that names its columns", (row, advice) => {
+    expect(() => read([row])).toThrow(new RegExp(`; name the columns: ${RegExp.escape(advice)}$`));
+  });
+
+  test("names that a shell or the flag would split are written so that they are not", () => {
+    expect(formatColumns("my prompt", "a")).toBe("--columns 'question=my prompt,answer=a'");
+    expect(formatColumns("it's", "a")).toBe(String.raw`--columns 'question=it'\''s,answer=a'`);
+    expect(formatColumns("q, asked", "a")).toBe(
+      'question = "q, asked" and answer = "a" under [data.columns] in a TOML file',
+    );
+  });
+
+  test("a first record that is no object is told what to write", () => {
+    expect(() => read(["q"])).toThrow('got "q" in row 1; write each problem as an object');
   });
 });
 
