@@ -87,10 +87,19 @@ async function readCsv(path: string): Promise<FileRecords> {
   const { parse } = await import("csv-parse/sync");
   const rows: unknown = parse(await readUtf8(path), {
     bom: true,
-    columns: true,
+    columns: refuseDoubles,
     skip_empty_lines: true,
   });
   return table(tableRecords(rows as readonly unknown[]));
+}
+
+/** Of two columns with one name the last would win without a word. Columns without a name cannot be asked for. */
+function refuseDoubles(header: readonly string[]): string[] {
+  const double = header.find((name, at) => name !== "" && header.indexOf(name) !== at);
+  if (double === undefined) return [...header];
+  throw new Error(
+    `expected each column's name once in the header, seen ${JSON.stringify(double)} twice; rename or remove one`,
+  );
 }
 
 /** Row group by row group: the published DAPO file has 1.8 million rows. Smaller slices decode a group again. */

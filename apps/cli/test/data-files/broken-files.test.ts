@@ -114,6 +114,11 @@ test.each<[name: string, content: string | undefined, said: RegExp]>([
     /^cell\.csv, row 2: Expected a question in question, got ""$/,
   ],
   [
+    "twice.csv",
+    "\uFEFFanswer,question,answer\n1,1+1?,2\n",
+    /^Cannot read twice\.csv: expected each column's name once in the header, seen "answer" twice; rename or remove one$/,
+  ],
+  [
     "null.parquet",
     undefined,
     /^null\.parquet, row 3: Expected a question in question, got nothing$/,
@@ -162,3 +167,9 @@ test.each(["as-told.feather", "as-told.arrow"])(
     expect((await readProblemFile(join(folder, name), null)).problems).toHaveLength(4);
   },
 );
+
+test("columns of a CSV without a name may be several: nobody can ask for them", async () => {
+  const path = join(folder, "unnamed.csv");
+  writeFileSync(path, "question,answer,,\n1+1?,2,,\n");
+  expect((await readProblemFile(path, null)).problems).toMatchObject([{ answer: "2" }]);
+});
