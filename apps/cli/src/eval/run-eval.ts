@@ -5,6 +5,7 @@
  */
 import { createFailureBudget, isGraded, rollout } from "@interlace/core";
 import { workFailed, wrongUse } from "../person-error.ts";
+import { tellFirstLosses } from "../rollout/first-losses.ts";
 import { lockFile } from "../run-folder/run-lock.ts";
 import { formatCount, formatCounts, formatPlural } from "../terminal/format.ts";
 import { startProgress } from "../terminal/progress.ts";
@@ -51,6 +52,7 @@ export async function runEval(opened: OpenedEval, run: EvalRun): Promise<EvalEnd
     missing.length * valN,
     performance.now.bind(performance),
   );
+  const tellLoss = tellFirstLosses((line) => run.terminal.note(`interlace: ${line}`));
   const stream = rollout(
     opened.plan,
     missing.flatMap((question) => problems[question] ?? []),
@@ -61,6 +63,7 @@ export async function runEval(opened: OpenedEval, run: EvalRun): Promise<EvalEnd
       vocabSize: opened.vocabSize,
       signal: AbortSignal.any([run.signal, budget.signal]),
       onSettled: (_, member) => {
+        tellLoss(member);
         if (isGraded(member)) progress.settled(member);
         budget.settled(member);
       },

@@ -27,6 +27,7 @@ import type { Terminal } from "../terminal/terminal.ts";
 import { exportStep, type ExportedStep } from "./export-step.ts";
 import { carriedInto, findSelected, recordCarried, type SelectedMark } from "./carried-groups.ts";
 import { collectStep, type CollectedStep } from "./collect-step.ts";
+import { tellFirstLosses } from "./first-losses.ts";
 import type { PreparedRun } from "./prepare-run.ts";
 import { PROBLEMS_MET, stepProblems, type StepProblems } from "./step-problems.ts";
 
@@ -75,6 +76,7 @@ export async function rollOutStep(input: StepInput): Promise<StepResult> {
     performance.now.bind(performance),
     { liveOnly: input.label !== undefined },
   );
+  const tellLoss = tellFirstLosses((line) => terminal.note(`interlace: step ${step}: ${line}`));
   const batch = await collectStep(
     plan,
     config,
@@ -90,6 +92,7 @@ export async function rollOutStep(input: StepInput): Promise<StepResult> {
       ...(config.run.maxOpenGroups === null ? {} : { maxOpenGroups: config.run.maxOpenGroups }),
       onCommand: log.issued.bind(log),
       onSettled: (_, member) => {
+        tellLoss(member);
         if (isGraded(member)) progress.settled(member);
       },
       onWarning: (message) => terminal.note(`interlace: ${message}`),
