@@ -98,7 +98,7 @@ describe("well-known layouts", () => {
 
   test("a column map for everything else", async () => {
     const path = textFile("other.jsonl", '{"q": {"text": "1+1?"}, "a": [2, 3]}\n');
-    const columns = { question: "q.text", answer: "a", id: null, dataSource: null } as const;
+    const columns = { question: "q.text", answer: "a[0]", id: null, dataSource: null } as const;
     const { problems } = await readProblemFile(path, { ...columns, answerForm: "plain" });
     expect(problems).toEqual([{ id: "1", question: "1+1?", answer: "2", dataSource: "columns" }]);
   });

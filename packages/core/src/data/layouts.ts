@@ -17,7 +17,12 @@ export type ColumnMap = {
   readonly answerForm: "plain" | "hashes" | "boxed";
 };
 
-export type Layout = { readonly name: string; readonly columns: ColumnMap };
+export type Layout = {
+  readonly name: string;
+  readonly columns: ColumnMap;
+  /** Whether an answer may be a list of spellings, of which the first counts; elsewhere a list is no answer. */
+  readonly takesFirstAnswer: boolean;
+};
 
 /** Column names are matched whatever their case; null = no layout that we know. */
 export function detectLayout(record: unknown): Layout | null {
@@ -36,7 +41,7 @@ export function detectLayout(record: unknown): Layout | null {
   const dapo = { question: "prompt", answer: "reward_model.ground_truth" };
   if (Array.isArray(record[dapo.question]) && present(record, dapo.answer)) {
     const index = present(record, "extra_info.index") ? "extra_info.index" : id;
-    return layout("dapo", { ...dapo, id: index, dataSource });
+    return { ...layout("dapo", { ...dapo, id: index, dataSource }), takesFirstAnswer: true };
   }
   if (question !== null && answer !== null) {
     const hashes = id === null && String(record[answer]).includes("####");
@@ -58,7 +63,7 @@ function layout(
   columns: Omit<ColumnMap, "answerForm">,
   answerForm: ColumnMap["answerForm"] = "plain",
 ): Layout {
-  return { name, columns: { ...columns, answerForm } };
+  return { name, columns: { ...columns, answerForm }, takesFirstAnswer: false };
 }
 
 function present(record: unknown, path: string): boolean {

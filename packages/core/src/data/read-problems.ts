@@ -6,7 +6,7 @@ import { findChatQuestion, type ChatQuestion } from "./chat-question.ts";
 import { columnReader, isRecord } from "./column-path.ts";
 import { countDuplicates, type DuplicateIds } from "./duplicate-ids.ts";
 import { lastBoxed } from "./last-boxed.ts";
-import { detectLayout, type ColumnMap } from "./layouts.ts";
+import { detectLayout, type ColumnMap, type Layout } from "./layouts.ts";
 import type { MathExample } from "./math-example.ts";
 import type { RawRecord, RefusedRecord } from "./raw-record.ts";
 import { formatColumns, suggestColumns } from "./suggest-columns.ts";
@@ -63,13 +63,13 @@ export function readProblems(
 /** The reader for the data set whose first record this is. */
 export function problemReader(first: RawRecord, options: ReadOptions = {}): ProblemReader {
   const found = options.columns
-    ? { name: "columns", columns: options.columns }
+    ? { name: "columns", columns: options.columns, takesFirstAnswer: false }
     : detectLayout(first.value);
   if (found === null) throw new Error(unknownLayout(first));
   let systemMessages = 0;
   return {
     layout: found.name,
-    read: recordReader(found.columns, options.dataSource ?? found.name, () => systemMessages++),
+    read: recordReader(found, options.dataSource ?? found.name, () => systemMessages++),
     systemMessages: () => systemMessages,
   };
 }
@@ -86,7 +86,7 @@ function unknownLayout({ place, value }: RawRecord): string {
 }
 
 function recordReader(
-  columns: ColumnMap,
+  { columns, takesFirstAnswer }: Layout,
   fallbackSource: string,
   onSystemMessage: () => void,
 ): ProblemReader["read"] {
@@ -111,9 +111,13 @@ function recordReader(
     if (asked === null || asked.trim() === "")
       return refuse("question", "a question", path, content);
     if (chat?.hasSystem === true) onSystemMessage();
-    const expected = answerOf(answer(value), columns.answerForm);
+    const given = answer(value);
+    if (Array.isArray(given) && given.length > 0 && !takesFirstAnswer) {
+      return { place, part: "answer", reason: severalAnswers(columns, given.length) };
+    }
+    const expected = answerOf(given, columns.answerForm);
     if (expected === null || expected.trim() === "") {
-      return refuse("answer", ANSWER_NAMES[columns.answerForm], columns.answer, answer(value));
+      return refuse("answer", ANSWER_NAMES[columns.answerForm], columns.answer, given);
     }
     const name = id === null ? String(place.number) : textOf(id(value));
     if (name === null || name === "") {
@@ -125,12 +129,21 @@ function recordReader(
 }
 
 /** Which message of several asks is not ours to choose. */
-function notOneTurn({ question, answer }: ColumnMap, { roles, lastUser }: ChatQuestion): string {
+function notOneTurn(
+  { question, answer, answerForm }: ColumnMap,
+  { roles, lastUser }: ChatQuestion,
+): string {
   const advice =
     lastUser === null
       ? "write the question as a message with role user"
-      : `name the message that asks, as ${formatColumns(`${question}[${lastUser}].content`, answer)}`;
+      : `name the message that asks, as ${formatColumns(`${question}[${lastUser}].content`, answer, answerForm)}`;
   return `Expected one user message, and none but a system message beside it, in ${question}, got ${roles}; ${advice}`;
+}
+
+/** A list may hold spellings of one answer, or several answers, or what a model wrote: the caller knows. */
+function severalAnswers({ question, answer, answerForm }: ColumnMap, count: number): string {
+  const columns = formatColumns(question, `${answer}[0]`, answerForm);
+  return `Expected one answer in ${answer}, got a list of ${count}; name the element that counts, as ${columns}`;
 }
 
 const ANSWER_NAMES: Readonly<Record<ColumnMap["answerForm"], string>> = {
@@ -139,7 +152,7 @@ const ANSWER_NAMES: Readonly<Record<ColumnMap["answerForm"], string>> = {
   boxed: "an answer in \\boxed{}",
 };
 
-/** A list means its first element. */
+/** A list means its first element; where the layout does not say so, it was refused before. */
 function answerOf(value: unknown, form: ColumnMap["answerForm"]): string | null {
   const text = textOf(Array.isArray(value) ? value[0] : value);
   if (text === null || form === "plain") return text;

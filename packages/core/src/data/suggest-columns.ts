@@ -3,6 +3,7 @@
  * Refuses to know: whether a guess is right. It is only ever shown, never used.
  */
 import { readColumn } from "./column-path.ts";
+import type { ColumnMap } from "./layouts.ts";
 
 /** Likely names, the likeliest first; whatever their case. */
 const QUESTIONS = "question problem prompt query instruction messages input text q".split(" ");
@@ -36,16 +37,23 @@ function likelyColumn(
 
 /**
  * `--columns question=prompt,answer=target`. The flag is split at commas, so names that hold one go into TOML.
- * Quoted where a shell would read more into it.
+ * Quoted where a shell would read more into it. `answerForm` is named when it is not plain.
  */
-export function formatColumns(question: string, answer: string): string {
+export function formatColumns(
+  question: string,
+  answer: string,
+  answerForm: ColumnMap["answerForm"] = "plain",
+): string {
+  const isPlainForm = answerForm === "plain";
   if (question.includes(",") || answer.includes(",")) {
+    const form = isPlainForm ? "" : ` and answer_form = "${answerForm}"`;
     return (
-      `question = ${JSON.stringify(question)} and answer = ${JSON.stringify(answer)} ` +
+      `question = ${JSON.stringify(question)} and answer = ${JSON.stringify(answer)}${form} ` +
       `under [data.columns] in a TOML file`
     );
   }
-  const columns = `question=${question},answer=${answer}`;
-  const isPlain = /^[\w.,=/-]+$/.test(columns);
-  return `--columns ${isPlain ? columns : `'${columns.replaceAll("'", String.raw`'\''`)}'`}`;
+  const form = isPlainForm ? "" : `,answer_form=${answerForm}`;
+  const columns = `question=${question},answer=${answer}${form}`;
+  const needsQuotes = !/^[\w.,=/-]+$/.test(columns);
+  return `--columns ${needsQuotes ? `'${columns.replaceAll("'", String.raw`'\''`)}'` : columns}`;
 }

@@ -225,6 +225,17 @@ describe("a bad record is refused with its place and reason", () => {
     expect(refused.map(formatRefusal)).toEqual([reason]);
   });
 
+  test.each([
+    [["1"], "got a list of 1", "question=question,answer=answer[0]"],
+    [["#### 1", "2"], "got a list of 2", "question=question,answer=answer[0],answer_form=hashes"],
+  ])("%j is no answer, though it holds some", (answer, seen, columns) => {
+    const { problems, refused } = read([{ question: "q", answer }]);
+    expect(problems).toEqual([]);
+    expect(refused.map(formatRefusal)).toEqual([
+      `row 1: Expected one answer in answer, ${seen}; name the element that counts, as --columns '${columns}'`,
+    ]);
+  });
+
   test("a GSM8K record without #### and a solution without a box are no answers", () => {
     const gsm = read([
       { question: "q", answer: "#### 1" },
