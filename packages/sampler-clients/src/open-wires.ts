@@ -25,6 +25,11 @@ function readKey(
   if (options.apiKeyEnv === null) return null;
   const key = env[options.apiKeyEnv];
   if (key !== undefined && key !== "") return key;
+  // Some keys (hf_…) could be names; no key is all capitals.
+  if (/[a-z]/.test(options.apiKeyEnv)) {
+    const seen = "the environment variable that sampler.api_key_env names is not set";
+    return problem("API key", seen, "is it the name and not the key itself? Then export it");
+  }
   return problem("API key", `$${options.apiKeyEnv} is not set`, `export ${options.apiKeyEnv}=…`);
 }
 

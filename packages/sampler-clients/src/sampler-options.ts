@@ -21,6 +21,14 @@ export const serverUrlSchema = z.url({ protocol: /^https?$/ }).superRefine((text
   if (url.search !== "" || url.hash !== "") refuse("a base URL must have no query and no fragment");
 });
 
+/** A key that was put here by mistake would be recorded as a name: neither it nor anything like it is quoted. */
+const variableName = z
+  .string()
+  .regex(
+    /^[A-Za-z_][A-Za-z0-9_]*$/,
+    "expected the NAME of an environment variable, like VLLM_API_KEY; got something else, which is not shown in case it is the key itself",
+  );
+
 const tlsSchema = z
   .strictObject({
     caFile: z.string().optional().describe("PEM file of the authority that signed the server"),
@@ -58,8 +66,7 @@ export const samplerOptionsSchema = z
       .describe(
         "rows of the model's output (config.json's vocab_size), where the server does not tell",
       ),
-    apiKeyEnv: z
-      .string()
+    apiKeyEnv: variableName
       .nullable()
       .default(null)
       .describe(

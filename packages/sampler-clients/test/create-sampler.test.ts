@@ -100,6 +100,18 @@ describe("refused in one line, before any sample", () => {
     await using client = await open([server], options, { env: { TOY_KEY: "right" } });
     expect(client.ok).toBe(true);
   });
+  test("a key in the place of its variable's name, which is not shown", async () => {
+    await using server = await toyVllm();
+    for (const apiKeyEnv of ["sk-verysecret-123", "verysecret\nX", "1verysecret"]) {
+      const error = await refusal(server.url, { apiKeyEnv }).catch(String);
+      expect(error).toContain("expected the NAME of an environment variable");
+      expect(error).not.toContain("verysecret");
+    }
+    const line = await refusal(server.url, { apiKeyEnv: "hf_verysecret" });
+    expect(line).toBe(
+      "API key: the environment variable that sampler.api_key_env names is not set; is it the name and not the key itself? Then export it",
+    );
+  });
   test("a certificate file that is not there", async () => {
     await using server = await toyVllm();
     const line = await refusal(server.url, { tls: { caFile: "/no/such/ca.pem" } });

@@ -12,6 +12,7 @@ import {
 import { SAMPLER_KINDS, samplerOptionsSchema, serverUrlSchema } from "@interlace/sampler-clients";
 import { z } from "zod";
 import { evalSchema } from "./eval-schema.ts";
+import { toSnake } from "./names.ts";
 
 const positive = z.int().min(1);
 const count = z.int().min(0);
@@ -113,80 +114,103 @@ const protocolSchema = z.strictObject({
 
 const server = samplerOptionsSchema.unwrap().omit({ kind: true, urls: true }).shape;
 
-const samplerSchema = z.strictObject({
-  kind: z
-    .enum(["embedded", ...SAMPLER_KINDS])
-    .default("embedded")
-    .describe("what samples"),
-  url: z
-    .union([serverUrlSchema, z.array(serverUrlSchema).min(1)])
-    .nullable()
-    .default(null)
-    .describe("base URL of the server; several are replicas of one model"),
-  tokenizer: z
-    .string()
-    .min(1)
-    .nullable()
-    .default(null)
-    .describe(
-      "the model's tokenizer and chat template: a folder, or a hub name like org/name@revision",
-    ),
-  ...server,
-});
+/**
+ * Refuses what is no name of a variable as an issue of the whole section: a setting's own issues are printed with the
+ * value, and here it may be a key.
+ */
+function namesVariable<Name extends string>(name: Name) {
+  return (section: Readonly<Record<Name, string | null>>, context: z.RefinementCtx): void => {
+    const [issue] = server.apiKeyEnv.safeParse(section[name]).error?.issues ?? [];
+    if (issue === undefined) return;
+    context.addIssue({ code: "custom", message: `${toSnake(name)}: ${issue.message}`, input: "…" });
+  };
+}
 
-const sandboxSchema = z.strictObject({
-  backend: z
-    .enum(["auto", "zygote", "bubblewrap", "process", "remote"])
-    .default("auto")
-    .describe("how the model's Python runs; auto = the best that this machine gives"),
-  url: z
-    .union([serverUrlSchema, z.array(serverUrlSchema).min(1)])
-    .nullable()
-    .default(null)
-    .describe("remote: base URL of a SandboxFusion-compatible service; several are replicas"),
-  tokenEnv: z
-    .string()
-    .min(1)
-    .nullable()
-    .default(null)
-    .describe("remote: environment variable that holds the service's token"),
-  preload: z
-    .array(z.string().min(1))
-    .default([])
-    .describe("modules that the warm pool imports ahead of every run, besides the usual ones"),
-  python: z
-    .string()
-    .min(1)
-    .nullable()
-    .default(null)
-    .describe("interpreter that runs the model's code, null = python3 of the PATH"),
-  timeoutSeconds: z.number().gt(0).max(86_400).default(30).describe("wall clock of one run"),
-  workers: positive.nullable().default(null).describe("runs at once, null = one per core"),
-  autoPrint: z
-    .boolean()
-    .default(false)
-    .describe("print the value of a last statement that is an expression"),
-  require: z
-    .enum(["none", "standard", "strict"])
-    .default("standard")
-    .describe("isolation below which nothing starts"),
-});
+const samplerSchema = z
+  .strictObject({
+    kind: z
+      .enum(["embedded", ...SAMPLER_KINDS])
+      .default("embedded")
+      .describe("what samples"),
+    url: z
+      .union([serverUrlSchema, z.array(serverUrlSchema).min(1)])
+      .nullable()
+      .default(null)
+      .describe("base URL of the server; several are replicas of one model"),
+    tokenizer: z
+      .string()
+      .min(1)
+      .nullable()
+      .default(null)
+      .describe(
+        "the model's tokenizer and chat template: a folder, or a hub name like org/name@revision",
+      ),
+    ...server,
+    apiKeyEnv: z
+      .string()
+      .nullable()
+      .default(null)
+      .describe(server.apiKeyEnv.description ?? ""),
+  })
+  .superRefine(namesVariable("apiKeyEnv"));
 
-const modelJudgeSchema = z.strictObject({
-  url: serverUrlSchema
-    .nullable()
-    .default(null)
-    .describe("base URL of the OpenAI-compatible server that judges"),
-  model: z.string().min(1).nullable().default(null).describe("model that judges"),
-  apiKeyEnv: z
-    .string()
-    .min(1)
-    .nullable()
-    .default(null)
-    .describe("environment variable that holds its key"),
-  timeoutSeconds: z.number().gt(0).default(60).describe("time for one answer of the judge"),
-  concurrency: positive.default(8).describe("pairs that it is asked at once"),
-});
+const sandboxSchema = z
+  .strictObject({
+    backend: z
+      .enum(["auto", "zygote", "bubblewrap", "process", "remote"])
+      .default("auto")
+      .describe("how the model's Python runs; auto = the best that this machine gives"),
+    url: z
+      .union([serverUrlSchema, z.array(serverUrlSchema).min(1)])
+      .nullable()
+      .default(null)
+      .describe("remote: base URL of a SandboxFusion-compatible service; several are replicas"),
+    tokenEnv: z
+      .string()
+      .min(1)
+      .nullable()
+      .default(null)
+      .describe("remote: environment variable that holds the service's token"),
+    preload: z
+      .array(z.string().min(1))
+      .default([])
+      .describe("modules that the warm pool imports ahead of every run, besides the usual ones"),
+    python: z
+      .string()
+      .min(1)
+      .nullable()
+      .default(null)
+      .describe("interpreter that runs the model's code, null = python3 of the PATH"),
+    timeoutSeconds: z.number().gt(0).max(86_400).default(30).describe("wall clock of one run"),
+    workers: positive.nullable().default(null).describe("runs at once, null = one per core"),
+    autoPrint: z
+      .boolean()
+      .default(false)
+      .describe("print the value of a last statement that is an expression"),
+    require: z
+      .enum(["none", "standard", "strict"])
+      .default("standard")
+      .describe("isolation below which nothing starts"),
+  })
+  .superRefine(namesVariable("tokenEnv"));
+
+const modelJudgeSchema = z
+  .strictObject({
+    url: serverUrlSchema
+      .nullable()
+      .default(null)
+      .describe("base URL of the OpenAI-compatible server that judges"),
+    model: z.string().min(1).nullable().default(null).describe("model that judges"),
+    apiKeyEnv: z
+      .string()
+      .min(1)
+      .nullable()
+      .default(null)
+      .describe("environment variable that holds its key"),
+    timeoutSeconds: z.number().gt(0).default(60).describe("time for one answer of the judge"),
+    concurrency: positive.default(8).describe("pairs that it is asked at once"),
+  })
+  .superRefine(namesVariable("apiKeyEnv"));
 
 const tolerance = z.number().min(0);
 
