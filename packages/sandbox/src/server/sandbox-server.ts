@@ -5,6 +5,7 @@
 
 import { timingSafeEqual } from "node:crypto";
 import { Hono, type Context } from "hono";
+import type { ZodError } from "zod";
 import type { ExecLimits } from "@interlace/core";
 import type { OwnedSandbox } from "../create-sandbox.ts";
 import { toFusion } from "../fusion/to-fusion.ts";
@@ -46,7 +47,7 @@ export function createSandboxServer(
   app.post("/run_code", async (c) => {
     const body: unknown = await c.req.json().catch(() => undefined);
     const request = runCodeRequestSchema.safeParse(body);
-    if (!request.success) return wrong(c, request.error.issues[0]?.message ?? "no JSON object");
+    if (!request.success) return wrong(c, describeIssue(request.error));
     const { code, language, stdin, files, fetch_files, run_timeout, ...rest } = request.data;
     if (language !== "python") return wrong(c, `Expected language "python", seen "${language}"`);
     if (Object.keys(files).length + fetch_files.length > 0) {
@@ -88,6 +89,16 @@ function limitsOf(
     ...(keep_bytes === undefined ? {} : { keepBytes: keep_bytes }),
     ...(max_output_bytes === undefined ? {} : { maxOutputBytes: max_output_bytes }),
   };
+}
+
+/** `code: expected string, …`: which field, where it is one. */
+function describeIssue({ issues }: ZodError): string {
+  const [issue] = issues;
+  if (issue === undefined) return "no JSON object";
+  const message = issue.message.replace(/^Invalid input: /, "");
+  return issue.path.length === 0
+    ? issue.message
+    : `${issue.path.map(String).join(".")}: ${message}`;
 }
 
 function wrong(c: Context, message: string): Response {

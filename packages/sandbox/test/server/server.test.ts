@@ -100,6 +100,23 @@ test.each([
   expect(await response.json()).toEqual({ message: expect.any(String) });
 });
 
+test.each([
+  [{ language: "python" }, "code: expected string, received undefined"],
+  [{ code: "x", language: "python", run_timeout: -1 }, "run_timeout: Too small: expected number"],
+  [
+    { code: "x", language: "python", files: { "a.txt": 1 } },
+    "files.a.txt: expected string, received number",
+  ],
+  [
+    { code: "x", language: "python", interlace: { cpu_seconds: "5" } },
+    "interlace.cpu_seconds: expected number, received string",
+  ],
+  [[], "Invalid input: expected object, received array"],
+])("a refusal of %j names the field", async (body, message) => {
+  const answer = (await (await post(body)).json()) as { readonly message: string };
+  expect(answer.message).toStartWith(message);
+});
+
 test("a full queue answers 429, and says when to come again", async () => {
   const holding = [asVerl("import time; time.sleep(1)"), asVerl("print('queued')")];
   const held = holding.map((body) => post(body));
