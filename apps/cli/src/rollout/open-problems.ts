@@ -63,7 +63,7 @@ type OpenedFile = {
 /** One file, filtered and cut, in its own order. */
 async function openFile(path: string, data: Config["data"]): Promise<OpenedFile> {
   const read = await readProblemFile(path, columnMapOf(data.columns));
-  const notes: string[] = [];
+  const notes: string[] = [...read.notes];
   if (read.blankLines > 0)
     notes.push(`${path}: ${formatPlural(read.blankLines, "blank line")} skipped`);
   if (read.duplicateIds.ids > 0) {

@@ -84,3 +84,15 @@ describe("lengths", () => {
     expect(idsOf({ path, minQuestionCharacters: 2 })).rejects.toThrow("no problem is left");
   });
 });
+
+test("what a file's reader noticed is told with the data", async () => {
+  const path = join(folder, "chat.jsonl");
+  const prompt = [
+    { role: "system", content: "You are an expert." },
+    { role: "user", content: "What is 10 * 11?" },
+  ];
+  writeFileSync(path, `${JSON.stringify({ prompt, reward_model: { ground_truth: "110" } })}\n`);
+  const { problems, notes } = await openProblems(configWith({ data: { path } }));
+  expect(problems.map(({ question }) => question)).toEqual(["What is 10 * 11?"]);
+  expect(notes.join("\n")).toContain("a system message of its own, which is not used");
+});
