@@ -27,7 +27,7 @@ import {
   recordedTokenizer,
   type RecordedStep,
 } from "./open-recording.ts";
-import { throwExplained } from "./other-prompt.ts";
+import { throwExplained } from "../event-log/other-prompt.ts";
 import { printReplay, type ReplayedStep } from "./print-replay.ts";
 import { replayStep, type Replay } from "./replay-step.ts";
 

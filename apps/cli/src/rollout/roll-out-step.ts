@@ -17,7 +17,7 @@ import { answerName } from "../event-log/log-line.ts";
 import { readEventLog } from "../event-log/read-event-log.ts";
 import { findFailedAnswers } from "../event-log/retry-failed.ts";
 import { messageOf, workFailed } from "../person-error.ts";
-import { throwExplained } from "../replay/other-prompt.ts";
+import { throwExplained } from "../event-log/other-prompt.ts";
 import { appendMetrics, readMetrics } from "../run-folder/metrics-file.ts";
 import { stepFolderOf, type RunFolder, type StepFolder } from "../run-folder/run-folder.ts";
 import { formatPlural } from "../terminal/format.ts";
