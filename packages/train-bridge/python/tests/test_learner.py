@@ -22,6 +22,7 @@ from interlace_learner.reference import (
     LearnerConfig,
     learning_rate_at,
 )
+from interlace_learner.reference import learner as learner_module
 from interlace_learner.reference.learner import logit_temperature
 
 SCORED = 40
@@ -94,6 +95,39 @@ class TestTheGradient:
             if parameter.grad is not None
         }
         assert_same_gradients(seen, expected)
+
+    def test_has_the_same_bits_with_any_number_of_threads(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        # Several slices a micro-batch, more than there are threads.
+        monkeypatch.setattr(learner_module, "SLICE_TOKENS", 60)
+        one, *more = (new_learner(threads=threads) for threads in (1, 2, 5))
+        path = write_step(tmp_path / "datums.arrow", split(draw_rows(one.model, 16), [9, 7]))
+        loss, expected = gradients(one, path)
+        for learner in more:
+            for _ in range(3):
+                again, seen = gradients(learner, path)
+                assert again == loss
+                for name, gradient in expected.items():
+                    assert torch.equal(seen[name], gradient), name
+
+    def test_that_cannot_be_computed_in_one_slice_changes_nothing(self, tmp_path: Path) -> None:
+        learner = new_learner(threads=2)
+        before = {name: value.clone() for name, value in learner.model.state_dict().items()}
+        rows = draw_rows(learner.model, 4)
+        long = rows[0].but(
+            input_tokens=[1] * 600,
+            target_tokens=[1] * 600,
+            old_logprobs=[-1] * 600,
+            advantages=[1] * 600,
+            loss_mask=[1] * 600,
+        )
+        with pytest.raises(ValueError, match="at most 512 positions, got 600"):
+            learner.update(write_step(tmp_path / "long", [[*rows, long]]))
+        assert learner.step == 0
+        for name, value in learner.model.state_dict().items():
+            assert torch.equal(value, before[name])
+        assert not learner.update(write_step(tmp_path / "good", [rows])).skipped
 
     def test_does_not_change_with_tokens_that_carry_no_signal(self, tmp_path: Path) -> None:
         """Targets after the last action token are no one's context and masked: any value gives the same bits."""

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from support import ROW, as_stream, make_table
 
-from interlace_learner import MicroBatch, open_datums, pad, read_micro_batch
+from interlace_learner import MicroBatch, open_datums, pad, read_micro_batch, slices
 
 PER_TOKEN = ("input_tokens", "target_tokens", "old_logprobs", "advantages", "loss_mask")
 
@@ -80,3 +80,37 @@ def test_the_width_can_be_rounded_up() -> None:
     assert padded.loss_mask[:, 3:].sum() == 0
     with pytest.raises(ValueError, match="at least 1, got 0"):
         pad(batch_of_two(), multiple=0)
+
+
+def rows_of(lengths: list[int]) -> MicroBatch:
+    rows = [
+        ROW.but(
+            input_tokens=[i] * n,
+            target_tokens=[i] * n,
+            old_logprobs=[-1] * n,
+            advantages=[1] * n,
+            loss_mask=[1] * n,
+        )
+        for i, n in enumerate(lengths)
+    ]
+    with open_datums(as_stream(*make_table([rows], scored=len(rows)))) as step:
+        return next(step.micro_batches())
+
+
+def test_chosen_rows_are_padded_in_the_order_asked_for() -> None:
+    padded = pad(rows_of([3, 1, 2]), rows=[2, 1])
+    assert padded.input_tokens.tolist() == [[2, 2], [1, 0]]
+    assert padded.loss_mask.tolist() == [[1, 1], [1, 0]]
+
+
+def test_slices_hold_every_row_once_and_no_more_than_asked_for() -> None:
+    lengths = [int(n) for n in np.random.default_rng(1).integers(1, 40, 60)]
+    lengths[7] = 200
+    found = list(slices(rows_of(lengths), tokens=100))
+    assert sorted(row for rows in found for row in rows) == list(range(60))
+    # The one that is longer than a slice stands alone, and first.
+    assert found[0] == [7]
+    for rows in found[1:]:
+        widths = [lengths[row] for row in rows]
+        assert widths == sorted(widths, reverse=True)
+        assert len(rows) * widths[0] <= 100

@@ -6,7 +6,7 @@ Everything here needs NumPy and pyarrow only. `interlace_learner.losses` and the
 
 from .advantages import dr_grpo, group_centred, grpo_std, reinforce_plus_plus, rloo
 from .diagnostics import describe_ratios, merge_descriptions
-from .padding import PaddedBatch, pad
+from .padding import PaddedBatch, pad, slices
 from .reader import Datums, MicroBatch, open_datums, read_micro_batch
 from .schema import RunFacts, SchemaError
 from .spool import SpooledStep, watch
@@ -34,5 +34,6 @@ __all__ = [
     "read_micro_batch",
     "reinforce_plus_plus",
     "rloo",
+    "slices",
     "watch",
 ]

@@ -7,8 +7,8 @@ for an index that must be int64, cast there.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -33,14 +33,23 @@ class PaddedBatch:
     sample_weight: float
 
 
-def pad(batch: MicroBatch, pad_id: int = 0, multiple: int = 1) -> PaddedBatch:
-    """`multiple`: the width is rounded up to it, for kernels and compilers that like few shapes."""
+def pad(
+    batch: MicroBatch, pad_id: int = 0, multiple: int = 1, rows: Sequence[int] | None = None
+) -> PaddedBatch:
+    """`multiple`: the width is rounded up to it, for kernels and compilers that like few shapes.
+
+    `rows`: only these datums, in this order (`slices` gives such). None = all of them.
+    """
     if multiple < 1:
         raise ValueError(f"Expected multiple to be at least 1, got {multiple}")
-    lengths, offsets = batch.lengths, batch.offsets.tolist()
+    starts, ends = batch.offsets[:-1], batch.offsets[1:]
+    if rows is not None:
+        starts, ends = starts[rows], ends[rows]
+    lengths = ends - starts
     width = -(-int(lengths.max(initial=0)) // multiple) * multiple
     shortest = int(lengths.min(initial=width))
-    cells = len(batch) * width
+    cells = len(lengths) * width
+    spans = list(zip(starts.tolist(), ends.tolist(), strict=True))
     columns = {
         "input_tokens": pad_id,
         "target_tokens": pad_id,
@@ -55,13 +64,27 @@ def pad(batch: MicroBatch, pad_id: int = 0, multiple: int = 1) -> PaddedBatch:
     for name, filler in columns.items():
         values = getattr(batch, name)
         size = values.itemsize
-        out = block[at : at + cells * size].view(values.dtype).reshape(len(batch), width)
+        out = block[at : at + cells * size].view(values.dtype).reshape(len(lengths), width)
         # Wherever a row may end; then each is copied over it, as bytes: to begin an assignment NumPy needs as long as
         # to copy some thousand bytes, and asking of every position whether it is real takes several times longer.
         out[:, shortest:] = filler
         source = values.view(np.uint8).data
-        for start, end in pairwise(offsets):
+        for start, end in spans:
             target[at : at + (end - start) * size] = source[start * size : end * size]
             at += width * size
         arrays[name] = out
     return PaddedBatch(**arrays, sample_weight=float(batch.sample_weight))
+
+
+def slices(batch: MicroBatch, tokens: int) -> Iterator[list[int]]:
+    """Every datum's row once, long ones first, so many together that they hold at most `tokens` when padded.
+
+    Rows of one slice are of like length: hardly anything of it is padding. A longer datum is a slice of its own.
+    """
+    lengths = batch.lengths
+    order = np.argsort(-lengths, kind="stable").tolist()
+    at = 0
+    while at < len(order):
+        count = max(1, tokens // int(lengths[order[at]]))
+        yield order[at : at + count]
+        at += count

@@ -19,7 +19,6 @@ from pathlib import Path
 from .acknowledgements import FILE_NAME, read_acknowledged, write_acknowledged
 from .reader import Datums, open_datums
 
-
 FINISHED = "finished.json"
 
 

@@ -55,11 +55,13 @@ class LearnerConfig:
     """all-linear = every linear layer but the output's; or names of layers, like q_proj, in a list."""
     seed: int = 42
     """Draws the adapter's first weights."""
-    threads: int = 1
-    """More than one is slower on a busy small machine: they wait for each other at every kernel."""
+    threads: int | None = None
+    """None = one per core for the built-in module, whose threads compute parts of a step each (the bits are the same
+    for any number), and one for transformers, whose threads wait for each other at every kernel: more are slower on a
+    busy small machine."""
 
     def __post_init__(self) -> None:
-        for name in ("learning_rate", "epsilon", "ratio_high", "threads"):
+        for name in ("learning_rate", "epsilon", "ratio_high"):
             self._require(name, getattr(self, name) > 0, "greater than 0")
         for name in ("beta1", "beta2"):
             self._require(name, 0 <= getattr(self, name) < 1, "in [0, 1)")
@@ -68,6 +70,8 @@ class LearnerConfig:
         self._require("decay_floor", 0 <= self.decay_floor <= 1, "in [0, 1]")
         self._require("reduction", self.reduction in get_args(Reduction), "a known reduction")
         self._require("backend", self.backend in get_args(Backend), "a known backend")
+        if self.threads is not None:
+            self._require("threads", self.threads >= 1, "at least 1")
         if self.dual_clip is not None:
             self._require("dual_clip", self.dual_clip > 1, "greater than 1")
         if self.temperature is not None:

@@ -13,11 +13,12 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
-from ..diagnostics import describe_ratios, merge_descriptions
+from ..diagnostics import describe_ratios
 from ..losses import clip_objective, reduce_per_sample, reduce_token_mean, reduce_token_sum
-from ..padding import PaddedBatch, pad
+from ..padding import PaddedBatch, pad, slices
 from ..reader import MicroBatch, open_datums
 from ..schema import RunFacts
 from .causal_lm import CausalLM
@@ -31,6 +32,7 @@ from .checkpoint import (
 )
 from .config import LearnerConfig, learning_rate_at
 from .policy import load_policy
+from .slices import SLICE_TOKENS, GradientThreads, add_gradients, usable_cores
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,16 @@ class Update:
     metrics: dict[str, float]
 
 
+@dataclass(frozen=True, slots=True)
+class _SliceNote:
+    """What is told of a slice; arrays over its action tokens."""
+
+    loss: float
+    logprobs: NDArray[np.float32]
+    old_logprobs: NDArray[np.float32]
+    advantages: NDArray[np.float32]
+
+
 class Learner:
     """Holds the model and the optimizer's moments; everything else is in `LearnerConfig` and the caller's hands."""
 
@@ -49,8 +61,13 @@ class Learner:
         self.source = policy
         self.step = 0
         """Training steps done, also those without an update: the next one's index."""
-        torch.set_num_threads(config.threads)
         self.model = load_policy(policy, config.backend, config.lora)
+        self._threads: GradientThreads | None = None
+        if isinstance(self.model, CausalLM):
+            torch.set_num_threads(config.threads or 1)
+        else:
+            torch.set_num_threads(1)
+            self._threads = GradientThreads(config.threads or usable_cores())
         self.base = None if config.lora is None else base_version(policy)
         """What the adapter stands on; None = all weights are trained, the state holds them."""
         self.optimizer = torch.optim.Adam(
@@ -96,9 +113,10 @@ class Learner:
             )
         temperature = self.config.temperature or logit_temperature(facts)
         step_loss_tokens = sum(batch.loss_tokens for batch in batches)
-        total, descriptions = 0.0, []
-        for batch in batches:
-            padded = pad(batch)
+
+        def compute(job: tuple[MicroBatch, list[int]]) -> tuple[Tensor, _SliceNote]:
+            batch, rows = job
+            padded = pad(batch, rows=rows)
             tensors = to_tensors(padded)
             logprobs = self.model.logprobs(
                 tensors["input_tokens"],
@@ -107,19 +125,30 @@ class Learner:
                 temperature,
             )
             loss = self._loss(logprobs, tensors, padded, step_loss_tokens, facts.scored_samples)
-            loss.backward()
-            total += float(loss.detach())
-            descriptions.append(
-                describe_ratios(
-                    logprobs.detach().numpy(),
-                    padded.old_logprobs,
-                    padded.advantages,
-                    padded.loss_mask,
-                    self.config.ratio_low,
-                    self.config.ratio_high,
-                )
+            # Every reduction is a mean over the micro-batch's samples, of which these are a part.
+            loss = loss * (len(rows) / len(batch))
+            chosen = padded.loss_mask > 0
+            note = _SliceNote(
+                float(loss.detach()),
+                logprobs.detach().numpy()[chosen],
+                padded.old_logprobs[chosen],
+                padded.advantages[chosen],
             )
-        return total, merge_descriptions(descriptions)
+            return loss, note
+
+        jobs = [(batch, rows) for batch in batches for rows in slices(batch, SLICE_TOKENS)]
+        if self._threads is None:
+            notes = add_gradients(jobs, compute)
+        else:
+            notes = self._threads.add(self.model.parameters(), jobs, compute)
+        new, old, advantages = (
+            np.concatenate([getattr(note, name) for note in notes])
+            for name in ("logprobs", "old_logprobs", "advantages")
+        )
+        description = describe_ratios(
+            new, old, advantages, np.ones(len(new)), self.config.ratio_low, self.config.ratio_high
+        )
+        return sum(note.loss for note in notes), description
 
     def _loss(
         self,
