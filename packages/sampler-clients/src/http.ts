@@ -62,13 +62,13 @@ export function openHttp(options: HttpOptions): Http {
   const tls = tlsInit(options.tls);
   const common = { ...JSON_HEADERS, ...options.headers };
   async function send(call: Call, signal: AbortSignal): Promise<Reply | Trouble> {
-    using linked = linkSignal(signal, call.limitMs);
+    using linked = call.limitMs === null ? null : linkSignal(signal, call.limitMs);
     try {
       const response = await fetch(url + call.path, {
         method: call.method,
         headers: call.headers === undefined ? common : { ...common, ...call.headers },
         body: call.body ?? null,
-        signal: linked.signal,
+        signal: linked?.signal ?? signal,
         redirect: "manual",
         ...tls,
         ...NO_IDLE_LIMIT,
@@ -78,7 +78,7 @@ export function openHttp(options: HttpOptions): Http {
       return toReply(response, bytes);
     } catch (error) {
       if (signal.aborted) throw signal.reason;
-      return wireTrouble(url, call, linked.timedOut(), error);
+      return wireTrouble(url, call, linked?.timedOut() ?? false, error);
     }
   }
   return { url, send };

@@ -8,25 +8,21 @@ export type LinkedSignal = Disposable & {
   timedOut(): boolean;
 };
 
-/** `limitMs` null = no limit of our own. */
-export function linkSignal(parent: AbortSignal, limitMs: number | null): LinkedSignal {
+export function linkSignal(parent: AbortSignal, limitMs: number): LinkedSignal {
   const controller = new AbortController();
   let late = false;
   const stop = (): void => controller.abort(parent.reason);
   if (parent.aborted) stop();
   else parent.addEventListener("abort", stop, { once: true });
-  const timer =
-    limitMs === null
-      ? null
-      : setTimeout(() => {
-          late = true;
-          controller.abort(new DOMException("The time limit ran out", "TimeoutError"));
-        }, limitMs);
+  const timer = setTimeout(() => {
+    late = true;
+    controller.abort(new DOMException("The time limit ran out", "TimeoutError"));
+  }, limitMs);
   return {
     signal: controller.signal,
     timedOut: () => late,
     [Symbol.dispose]: () => {
-      if (timer !== null) clearTimeout(timer);
+      clearTimeout(timer);
       parent.removeEventListener("abort", stop);
     },
   };

@@ -11,6 +11,7 @@ import { isComplete, isGraded, type Group, type Member } from "../rollout/group.
 import type { Plan } from "../rollout/plan.ts";
 import { open, step, type Step } from "../rollout/step.ts";
 import { issue, type Ports } from "./issue.ts";
+import { createOffspring } from "./offspring.ts";
 import type { Past } from "./past.ts";
 import type { Schedule } from "./schedule.ts";
 
@@ -49,6 +50,7 @@ export function createDriver(plan: Plan, ports: Ports, options: DriverOptions): 
   const groups = new Map<number, Group>();
   const complete: Group[] = [];
   const inFlight = new Set<Promise<void>>();
+  const offspring = createOffspring(signal);
   const waiting: Record<Command["type"], Command[]> = { sample: [], execute: [], grade: [] };
   /** Sample and execute commands in flight; grades hold no barrier. */
   let running = 0;
@@ -115,15 +117,17 @@ export function createDriver(plan: Plan, ports: Ports, options: DriverOptions): 
     const weight = command.type === "grade" ? 0 : 1;
     running += weight;
     notify.command(command);
+    const own = offspring.bear();
     const land = (action: () => void) => {
       running -= weight;
       inFlight.delete(flight);
+      own.forget();
       guard(() => {
         action();
         pump();
       });
     };
-    const flight: Promise<void> = issue(command, ports, vocabSize, signal).then(
+    const flight: Promise<void> = issue(command, ports, vocabSize, own.signal).then(
       (event) => land(() => handle(event)),
       (error: unknown) =>
         land(() => {

@@ -1,4 +1,5 @@
 /** Counts what a batch loses to infrastructure, and says stop when that is more than it may lose. */
+import { failureName } from "../ports/failure.ts";
 import type { FailurePolicy } from "../rollout/failure-policy.ts";
 import type { Member } from "../rollout/group.ts";
 
@@ -28,7 +29,7 @@ export function createFailureBudget(
     isOver,
     settled: ({ failure }) => {
       if (failure === null) return;
-      const name = `${failure.boundary}:${failure.cause}`;
+      const name = failureName(failure);
       failures.set(name, (failures.get(name) ?? 0) + 1);
       lost += 1;
       if (isOver()) stop.abort();

@@ -46,9 +46,13 @@ export function limitRequests(backend: Backend, options: LimitOptions): LimitedB
     if (active === 0) for (const resolve of idle) resolve();
     grantNext();
   }
-  function slot(signal: AbortSignal): Promise<void> {
+  function slot(signal: AbortSignal): Promise<void> | null {
+    signal.throwIfAborted();
+    if (closed === 0 && waiting.size === 0 && active < options.limit()) {
+      active += 1;
+      return null;
+    }
     return new Promise((resolve, reject) => {
-      if (signal.aborted) return reject(signal.reason as Error);
       const stop = (): void => {
         waiting.delete(waiter);
         reject(signal.reason as Error);
@@ -65,7 +69,8 @@ export function limitRequests(backend: Backend, options: LimitOptions): LimitedB
     });
   }
   async function sample(request: SampleRequest, signal: AbortSignal): Promise<Answered | Trouble> {
-    await slot(signal);
+    const free = slot(signal);
+    if (free !== null) await free;
     options.onGrant?.(active);
     using linked = linkSignal(signal, options.sampleMs);
     try {
