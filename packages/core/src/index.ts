@@ -53,7 +53,7 @@ export type { Splice, TextPiece } from "./tokens/text-encoder.ts";
 export type { TokenizerFiles } from "./tokens/tokenizer-json.ts";
 export { loadTokenizer, type Tokenizer } from "./tokens/tokenizer.ts";
 export { isLogprob, LOGPROB_CEILING, LOGPROB_FLOOR, LOGPROB_RANGE } from "./tokens/logprob.ts";
-export { fail, type Failure } from "./ports/failure.ts";
+export { fail, failureName, type Failure } from "./ports/failure.ts";
 export { formatKey, type Key } from "./ports/key.ts";
 export {
   weightVersion,

@@ -6,7 +6,7 @@ export { datumTable, type ArrowTable } from "./datum-batches.ts";
 export type { MessageRow, SpanRow } from "./nested-columns.ts";
 export { trajectoryTable, type TrajectoryOptions, type TurnTime } from "./trajectory-batches.ts";
 export { encodeIpc, type IpcFormat } from "./encode-ipc.ts";
-export { writeAtomic } from "./write-atomic.ts";
+export { writeAtomic, writeJson } from "./write-atomic.ts";
 export { streamDatums, writeDatums, writeTrajectories } from "./write-step.ts";
 export { checkArrowLengths, checkOffsets } from "./check-lengths.ts";
 export type { TableSource } from "./read-table.ts";

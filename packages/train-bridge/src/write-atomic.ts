@@ -48,6 +48,12 @@ export async function writeAtomic(
   return bytes;
 }
 
+/** One JSON value and a line break, as `writeAtomic` writes; `indent` is that of `JSON.stringify`. */
+export function writeJson(path: string, value: unknown, indent?: number): Promise<number> {
+  const json = `${JSON.stringify(value, null, indent)}\n`;
+  return writeAtomic(path, [[new TextEncoder().encode(json)]]);
+}
+
 /** All of the pieces, however few bytes one call takes. */
 export async function writeAll(
   file: { writev(pieces: readonly Uint8Array[]): Promise<{ readonly bytesWritten: number }> },

@@ -14,8 +14,8 @@ import {
   type StepDatums,
 } from "@interlace/core";
 import {
-  writeAtomic,
   writeDatums,
+  writeJson,
   writeTrajectories,
   type StepContext,
   type TrajectoryOptions,
@@ -60,8 +60,7 @@ export async function exportStep(folder: StepFolder, input: ExportInput): Promis
   try {
     await writeDatums(folder.datums, step, context);
     await writeTrajectories(folder.trajectories, step, context, { ...input.trajectories, timeOf });
-    const json = `${JSON.stringify(ledgerToJson(ledger), null, 2)}\n`;
-    await writeAtomic(folder.ledger, [[new TextEncoder().encode(json)]]);
+    await writeJson(folder.ledger, ledgerToJson(ledger), 2);
   } catch (error) {
     throw workFailed(messageOf(error), error);
   }

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import {
   readAcknowledged,
   serveDatums,
-  writeAtomic,
+  writeJson,
   type DatumServer,
 } from "@interlace/train-bridge";
 import type { Config } from "../config/schema.ts";
@@ -86,8 +86,7 @@ async function throughFiles(folder: RunFolder, maxAhead: number): Promise<Handof
       }
     },
     async finish(steps) {
-      const json = `${JSON.stringify({ finished_steps: steps })}\n`;
-      await writeAtomic(finished, [[new TextEncoder().encode(json)]]);
+      await writeJson(finished, { finished_steps: steps });
     },
     acknowledged,
     isConnected: () => null,

@@ -3,7 +3,7 @@
  * `--resume` reads back. Never holds a key or a secret: settings name the variable that holds one.
  */
 import type { Isolation, SamplerIdentity } from "@interlace/core";
-import { writeAtomic } from "@interlace/train-bridge";
+import { writeJson } from "@interlace/train-bridge";
 import { z } from "zod";
 import { toSnake } from "../config/names.ts";
 import { messageOf, PersonError, workFailed, wrongUse } from "../person-error.ts";
@@ -46,9 +46,9 @@ const runRecordSchema = z.strictObject({
 export type RunRecord = z.output<typeof runRecordSchema>;
 
 export async function writeRunRecord(folder: RunFolder, record: RunRecord): Promise<void> {
-  const text = `${JSON.stringify(runRecordSchema.parse(record), null, 2)}\n`;
+  const checked = runRecordSchema.parse(record);
   try {
-    await writeAtomic(folder.record, [[new TextEncoder().encode(text)]]);
+    await writeJson(folder.record, checked, 2);
   } catch (error) {
     throw workFailed(messageOf(error), error);
   }

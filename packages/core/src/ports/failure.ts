@@ -14,3 +14,8 @@ export type Failure = {
 export function fail(boundary: Failure["boundary"], cause: string, detail: string): Failure {
   return { ok: false, boundary, cause, detail };
 }
+
+/** `sampler:server_error`: what lost trajectories are counted by. */
+export function failureName({ boundary, cause }: Pick<Failure, "boundary" | "cause">): string {
+  return `${boundary}:${cause}`;
+}

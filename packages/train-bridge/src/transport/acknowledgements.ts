@@ -3,7 +3,7 @@
  * The same file that `interlace_learner.watch` keeps, so a run may change between socket and folder.
  */
 import { readFile } from "node:fs/promises";
-import { writeAtomic } from "../write-atomic.ts";
+import { writeJson } from "../write-atomic.ts";
 
 /** No file is 0. Rejects on a file that says anything else than a count. */
 export async function readAcknowledged(path: string): Promise<number> {
@@ -26,8 +26,7 @@ export async function readAcknowledged(path: string): Promise<number> {
 
 /** On the disk when it resolves. */
 export async function writeAcknowledged(path: string, steps: number): Promise<void> {
-  const json = `${JSON.stringify({ acknowledged_steps: steps })}\n`;
-  await writeAtomic(path, [[new TextEncoder().encode(json)]]);
+  await writeJson(path, { acknowledged_steps: steps });
 }
 
 function stepsOf(text: string): number | null {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { writeAtomic } from "../../src/index.ts";
+import { writeAtomic, writeJson } from "../../src/index.ts";
 import { writeAll } from "../../src/write-atomic.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 
@@ -43,6 +43,15 @@ describe("a file is whole or not there", () => {
     const pieces = [[1, 2], [], [3, 4, 5, 6, 7, 8, 9], [10]].map((piece) => Uint8Array.from(piece));
     expect(await writeAll({ writev }, pieces)).toBe(10);
     expect(written).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+  });
+
+  test("a JSON value is one line, or indented, with a line break behind it", async () => {
+    await using folder = await temporaryFolder();
+    const path = join(folder.path, "a.json");
+    expect(await writeJson(path, { é: [1] })).toBe(Buffer.byteLength('{"é":[1]}\n'));
+    expect(await Bun.file(path).text()).toBe('{"é":[1]}\n');
+    await writeJson(path, { a: 1 }, 2);
+    expect(await Bun.file(path).text()).toBe('{\n  "a": 1\n}\n');
   });
 
   test("an error in the middle leaves what was there before", async () => {
