@@ -20,7 +20,8 @@ const PRESETS: Readonly<Record<PresetName, Readonly<Record<string, unknown>>>> =
     "rollout.max_trajectory_tokens": 512,
     "rollout.max_assistant_tokens": 96,
     "rollout.max_tool_response_tokens": 64,
-    "train.max_steps": 120,
+    // At 120 one seed of three ends at 0.89; the rate has reached its floor, so what follows is steady.
+    "train.max_steps": 140,
     "train.learning_rate": 1.2e-3,
     "train.warmup_steps": 3,
     "train.decay_from": 50,
