@@ -60,14 +60,17 @@ export async function probeServer(
     const logprobs: Measured = { kind: "unknown", shift: null, rise: null };
     return { logprobs, seeds: "ignored", stopReturned: null, failure };
   }
-  const probed = [];
-  for (const prompt of prompts) {
-    probed.push({
-      plain: firstTokens(await ask(prompt, {})),
-      halfT: firstTokens(await ask(prompt, { temperature: 0.5, seed: 1001 })),
-      halfP: firstTokens(await ask(prompt, { topP: 0.5, seed: 2001 })),
-    });
-  }
+  // At once: one after the other, their round trips would be most of a start.
+  const probed = await Promise.all(
+    prompts.map(async (prompt) => {
+      const [plain, halfT, halfP] = await Promise.all([
+        ask(prompt, {}),
+        ask(prompt, { temperature: 0.5, seed: 1001 }),
+        ask(prompt, { topP: 0.5, seed: 2001 }),
+      ]);
+      return { plain: firstTokens(plain), halfT: firstTokens(halfT), halfP: firstTokens(halfP) };
+    }),
+  );
   const again = await ask(first, { samples: 2, maxTokens: TURN });
   const clones = await ask(first, { samples: 8, maxTokens: TURN, seed: 77 });
   const stopIds = [...new Set(clones.flatMap(({ ids }) => [...ids]))];
