@@ -9,7 +9,7 @@ import { openBackend } from "./backend.ts";
 import { disagreement, identityOf } from "./handshake/agree.ts";
 import { refuse, type Answer, type Refusal } from "./handshake/answer.ts";
 import { biasWarnings, type Sampling } from "./handshake/bias.ts";
-import { shakeHands, type Shaken } from "./handshake/handshake.ts";
+import { shakeHands, type HandshakeOptions, type Shaken } from "./handshake/handshake.ts";
 import type { Http } from "./http.ts";
 import { sleep } from "./link-signal.ts";
 import { openWires } from "./open-wires.ts";
@@ -18,7 +18,7 @@ import {
   type SamplerOptions,
   type SamplerOptionsInput,
 } from "./sampler-options.ts";
-import type { SamplerKind, SamplerTokenizer } from "./server.ts";
+import type { SamplerKind, SamplerTokenizer, TextCodec } from "./server.ts";
 import { feedWeights, type Fed } from "./weight-feed.ts";
 import { followLoad } from "./wrappers/adaptive-limit.ts";
 import { limitRequests } from "./wrappers/limit.ts";
@@ -27,8 +27,11 @@ import { retryRequests, type Retry } from "./wrappers/retry.ts";
 import { sampleParts } from "./wrappers/split.ts";
 
 export type SamplerContext = {
-  /** Compared with the server's, and the text bridge of TGI; null = neither. */
-  readonly tokenizer: SamplerTokenizer | null;
+  /**
+   * Compared with the server's, and the text bridge of TGI; null = neither. While a promised one is read, servers
+   * already say who they are.
+   */
+  readonly tokenizer: SamplerTokenizer | Promise<SamplerTokenizer> | null;
   readonly sampling: Sampling;
   readonly maxTrajectoryTokens: number;
   readonly maxAssistantTokens: number;
@@ -53,7 +56,10 @@ export type SamplerClient = AsyncDisposable & {
   readonly feed: WeightFeed | null;
 };
 
-/** Rejects with a ZodError for options that are none, with the signal's reason on abort; else resolves. */
+/**
+ * Rejects with a ZodError for options that are none, with the signal's reason on abort, with the tokenizer's when that
+ * cannot be had; else resolves.
+ */
 export async function createSampler(
   input: SamplerOptionsInput,
   context: SamplerContext,
@@ -64,9 +70,15 @@ export async function createSampler(
   if ("refused" in wires) return refuse(options.urls[0]!, [], wires.refused);
   const nextId = nameRequests(randomBytes(4).toString("hex"));
   const retry = retryOptions(options, context);
+  const tokenizer = Promise.resolve(context.tokenizer);
+  tokenizer.catch(() => {}); // told by the handshake; after a refusal by nobody
   const results = await Promise.all(
     wires.map((http) =>
-      shakeHands(http, { ...handshakeOptions(options, context), retry, nextId }, signal),
+      shakeHands(
+        http,
+        { ...handshakeOptions(options, context, tokenizer), tokenizer, retry, nextId },
+        signal,
+      ),
     ),
   );
   const shaken = results.filter((result) => result.ok);
@@ -160,21 +172,36 @@ const REPLICAS = { loadFactor: 1.5, faults: 5, openMs: 2_000 };
 function handshakeOptions(
   options: SamplerOptions,
   context: SamplerContext,
-): Omit<Parameters<typeof shakeHands>[1], "retry" | "nextId"> {
+  tokenizer: Promise<SamplerTokenizer | null>,
+): Omit<HandshakeOptions, "tokenizer" | "retry" | "nextId"> {
   return {
     kind: options.kind,
     connect: {
       model: options.model,
-      codec: context.tokenizer,
+      codec: context.tokenizer === null ? null : codecOf(tokenizer),
       sleep: context.sleep ?? sleep,
     },
-    tokenizer: context.tokenizer,
     vocabSize: options.vocabSize,
     sampling: context.sampling,
     maxTrajectoryTokens: context.maxTrajectoryTokens,
     maxAssistantTokens: context.maxAssistantTokens,
     apiKeyEnv: options.apiKeyEnv,
     sampleMs: options.sampleTimeoutSeconds * 1000,
+  };
+}
+
+/** Text of ids once there is a tokenizer: no server samples before it. */
+function codecOf(tokenizer: Promise<SamplerTokenizer | null>): TextCodec {
+  let known: SamplerTokenizer | null = null;
+  void remember();
+  async function remember(): Promise<void> {
+    known = await tokenizer.catch(() => null); // the handshake tells why
+  }
+  return {
+    decode(ids) {
+      if (known === null) throw new Error("No text can be made before the tokenizer is there");
+      return known.decode(ids);
+    },
   };
 }
 

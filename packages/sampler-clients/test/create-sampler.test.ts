@@ -107,10 +107,11 @@ describe("refused in one line, before any sample", () => {
       expect(error).toContain("expected the NAME of an environment variable");
       expect(error).not.toContain("verysecret");
     }
-    const line = await refusal(server.url, { apiKeyEnv: "hf_verysecret" });
-    expect(line).toBe(
-      "API key: the environment variable that sampler.api_key_env names is not set; is it the name and not the key itself? Then export it",
-    );
+    for (const apiKeyEnv of ["hf_verysecret", "AKIAVERYSECRETVERYSECRET"]) {
+      expect(await refusal(server.url, { apiKeyEnv })).toBe(
+        "API key: the environment variable that sampler.api_key_env names is not set; is it the name and not the key itself? Then export it",
+      );
+    }
   });
   test("a certificate file that is not there", async () => {
     await using server = await toyVllm();
@@ -183,6 +184,39 @@ describe("refused in one line, before any sample", () => {
       ok: false,
       line: expect.stringContaining("give URLs of one model") as string,
     });
+  });
+});
+
+describe("a tokenizer that is still being read", () => {
+  const TOY_TOKENIZER = { vocabSize: VOCAB, encode: () => [1], decode: () => "" };
+
+  test("the server says who it is meanwhile, and samples nothing", async () => {
+    await using server = await toyVllm();
+    const reading = Promise.withResolvers<typeof TOY_TOKENIZER>();
+    const opening = open([server], {}, { tokenizer: reading.promise });
+    while (!server.control.some((call) => call.startsWith("GET /v1/models"))) await Bun.sleep(1);
+    while (!server.control.some((call) => call.startsWith("GET /weight_info"))) await Bun.sleep(1);
+    expect(server.received).toEqual([]);
+    reading.resolve(TOY_TOKENIZER);
+    await using client = await opening;
+    expect(client.identity).toMatchObject({ model: "toy", logprobKind: "raw" });
+    // Its ids are what the probes ask with.
+    expect(server.received[0]?.token_ids).toEqual([1]);
+  });
+  test("that cannot be had ends the handshake with its own reason", async () => {
+    await using server = await toyVllm();
+    const broken = Promise.reject(new Error("no tokenizer.json"));
+    const opening = open([server], {}, { tokenizer: broken });
+    expect(await opening.catch(String)).toBe("Error: no tokenizer.json");
+    expect(server.received).toEqual([]);
+  });
+  test("that cannot be had after a server has refused is the caller's own matter", async () => {
+    const reading = Promise.withResolvers<typeof TOY_TOKENIZER>();
+    const line = await refusal("http://127.0.0.1:9", {}, { tokenizer: reading.promise });
+    expect(line).toStartWith("reachable: ");
+    reading.reject(new Error("no tokenizer.json"));
+    // An unhandled rejection would fail this run.
+    await Bun.sleep(0);
   });
 });
 

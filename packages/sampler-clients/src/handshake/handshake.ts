@@ -41,14 +41,35 @@ export type Shaken = {
   readonly honoursSeed: boolean;
 };
 
+/** What is still being read while a server says who it is: rejects with its reason. */
+export type Pending = { readonly tokenizer: Promise<SamplerTokenizer | null> };
+
 export async function shakeHands(
   http: Http,
+  asked: Omit<HandshakeOptions, "tokenizer"> & Pending,
+  signal: AbortSignal,
+): Promise<Shaken | Refusal> {
+  const { url } = http;
+  const server = await connectServer(asked.kind, http, asked.connect, signal);
+  if ("cause" in server) return refuse(url, [], explain(url, server, asked));
+  let tokenizer: SamplerTokenizer | null;
+  try {
+    tokenizer = await asked.tokenizer;
+  } catch (error) {
+    await server.close();
+    throw error;
+  }
+  return examine(http, server, { ...asked, tokenizer }, signal);
+}
+
+/** What of the settings holds at a server that is connected, and what its samples show. */
+async function examine(
+  http: Http,
+  server: Server,
   options: HandshakeOptions,
   signal: AbortSignal,
 ): Promise<Shaken | Refusal> {
   const { url } = http;
-  const server = await connectServer(options.kind, http, options.connect, signal);
-  if ("cause" in server) return refuse(url, [], explain(url, server, options));
   const answers: Answer[] = [answer("reachable", `${url} (${options.kind})`)];
   answers.push(answer("model", server.facts.model));
   for (const { line, fix } of server.facts.notes) answers.push(answer("note", line, fix));
@@ -84,7 +105,11 @@ export async function shakeHands(
 }
 
 /** One line for the ways in which a first contact fails. */
-function explain(url: string, seen: Trouble, options: HandshakeOptions): Answer {
+function explain(
+  url: string,
+  seen: Trouble,
+  options: Pick<HandshakeOptions, "kind" | "apiKeyEnv">,
+): Answer {
   const { detail } = seen;
   if (seen.unhealthy && detail.includes(" broke: ")) {
     return problem("reachable", detail, `start the ${options.kind} server or correct --url ${url}`);
