@@ -5,6 +5,7 @@ export {
   type SamplerOptionsInput,
   serverUrlSchema,
 } from "./sampler-options.ts";
+export { isVariableName, variableNameSchema } from "./variable-name.ts";
 export { SAMPLER_KINDS, type SamplerKind, type SamplerTokenizer } from "./server.ts";
 export {
   findTokenizer,

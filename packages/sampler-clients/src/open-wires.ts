@@ -5,6 +5,7 @@
 import { problem, type Answer } from "./handshake/answer.ts";
 import { openHttp, type Http, type TlsOptions } from "./http.ts";
 import type { SamplerOptions } from "./sampler-options.ts";
+import { isVariableName } from "./variable-name.ts";
 
 /** One per URL, or the row of a table that stops the run. */
 export async function openWires(
@@ -25,8 +26,7 @@ function readKey(
   if (options.apiKeyEnv === null) return null;
   const key = env[options.apiKeyEnv];
   if (key !== undefined && key !== "") return key;
-  // Some keys (hf_…) could be names; no key is all capitals.
-  if (/[a-z]/.test(options.apiKeyEnv)) {
+  if (!isVariableName(options.apiKeyEnv, env)) {
     const seen = "the environment variable that sampler.api_key_env names is not set";
     return problem("API key", seen, "is it the name and not the key itself? Then export it");
   }

@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import { SAMPLER_KINDS } from "./server.ts";
+import { variableNameSchema } from "./variable-name.ts";
 
 const seconds = z.number().positive();
 const count = z.int().min(1);
@@ -20,14 +21,6 @@ export const serverUrlSchema = z.url({ protocol: /^https?$/ }).superRefine((text
   }
   if (url.search !== "" || url.hash !== "") refuse("a base URL must have no query and no fragment");
 });
-
-/** A key that was put here by mistake would be recorded as a name: neither it nor anything like it is quoted. */
-const variableName = z
-  .string()
-  .regex(
-    /^[A-Za-z_][A-Za-z0-9_]*$/,
-    "expected the NAME of an environment variable, like VLLM_API_KEY; got something else, which is not shown in case it is the key itself",
-  );
 
 const tlsSchema = z
   .strictObject({
@@ -66,13 +59,17 @@ export const samplerOptionsSchema = z
       .describe(
         "rows of the model's output (config.json's vocab_size), where the server does not tell",
       ),
-    apiKeyEnv: variableName
+    apiKeyEnv: variableNameSchema
       .nullable()
       .default(null)
       .describe(
         "environment variable that holds the API key; the key itself is never written down",
       ),
-    headers: z.record(z.string(), z.string()).default({}).describe("extra request headers"),
+    headers: z
+      .record(z.string(), z.string())
+      .default({})
+      .describe("extra request headers")
+      .meta({ holds: "secret" }),
     tls: tlsSchema.optional(),
     maxInFlight: count.default(512).describe("requests in flight per server"),
     adaptive: z

@@ -32,6 +32,8 @@ export type JsonSchema = {
   readonly exclusiveMaximum?: number;
   readonly minLength?: number;
   readonly format?: string;
+  /** What must not be shown as it is (`showing.ts`). */
+  readonly holds?: "variable_name" | "secret";
 };
 
 export type Catalogue = ReadonlyMap<string, Setting>;
@@ -53,7 +55,15 @@ function walk(schema: JsonSchema, path: readonly string[]): Setting[] {
     return Object.entries(schema.properties).flatMap(([key, child]) => walk(child, [...path, key]));
   }
   const { description = "", default: fallback } = schema;
-  return [{ name: toDotted(path), path, description, fallback, schema }];
+  return [{ name: toDotted(path), path, description, fallback, schema: oneTypeEach(schema) }];
+}
+
+/** `type: ["string", "null"]` is short for two choices. */
+function oneTypeEach(schema: JsonSchema): JsonSchema {
+  const { type, ...rest } = schema;
+  return Array.isArray(type)
+    ? { ...rest, anyOf: type.map((each: string) => ({ type: each })) }
+    : schema;
 }
 
 /** Every setting's value, by dotted name, in the schema's order; undefined = not set and without a default. */
@@ -80,6 +90,9 @@ export function describeAllowed(schema: JsonSchema): string {
     case "boolean":
       return "true or false";
     case "string":
+      if (schema.holds === "variable_name") {
+        return "the NAME of an environment variable (like VLLM_API_KEY)";
+      }
       if (schema.format === "uri") return "a URL like http://localhost:8000";
       return (schema.minLength ?? 0) > 0 ? "a text that is not empty" : "a text";
     case "array":

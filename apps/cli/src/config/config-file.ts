@@ -1,9 +1,9 @@
 /** In: a TOML file. Out: its settings. Refuses unknown names, with the nearest known one. */
-import { messageOf, wrongUse } from "../person-error.ts";
+import { messageOf, wrongUse, type PersonError } from "../person-error.ts";
 import { layerOfTable, type Layer } from "./layers.ts";
 
 export async function readConfigFile(file: string): Promise<Layer> {
-  const { parse } = await import("smol-toml");
+  const { parse, TomlError } = await import("smol-toml");
   let text: string;
   try {
     text = await Bun.file(file).text();
@@ -14,7 +14,17 @@ export async function readConfigFile(file: string): Promise<Layer> {
   try {
     table = parse(text);
   } catch (error) {
-    throw wrongUse(`${file} is not valid TOML: ${messageOf(error)}`, error);
+    throw error instanceof TomlError ? describeTomlError(file, error) : error;
   }
   return layerOfTable(table, file);
+}
+
+/** Place and reason only, also as its cause: the parser quotes the lines around, and a key may be in them. */
+function describeTomlError(
+  file: string,
+  { message, line, column }: { message: string; line: number; column: number },
+): PersonError {
+  const [reason = ""] = message.replace("Invalid TOML document: ", "").split("\n");
+  const hint = reason === "invalid value" ? "; a text must be in quotes" : "";
+  return wrongUse(`${file} is not valid TOML: line ${line}, column ${column}: ${reason}${hint}`);
 }

@@ -1,6 +1,7 @@
 /** `--print-config`: each setting, its value and where it came from; the left part is TOML that can be kept. */
 import { valuesOf } from "./catalogue.ts";
 import type { ResolvedConfig } from "./resolve.ts";
+import { mayShow, NOT_SHOWN } from "./showing.ts";
 
 export type PrintedSetting = { readonly value: unknown; readonly origin: string };
 
@@ -8,7 +9,8 @@ export type PrintedSetting = { readonly value: unknown; readonly origin: string 
 export function listSettings({ config, origins }: ResolvedConfig): Map<string, PrintedSetting> {
   const settings = new Map<string, PrintedSetting>();
   for (const [name, value] of Object.entries(valuesOf(config))) {
-    settings.set(name, { value, origin: origins.get(name) ?? "default" });
+    const shown = mayShow(name, value) ? value : NOT_SHOWN;
+    settings.set(name, { value: shown, origin: origins.get(name) ?? "default" });
   }
   return settings;
 }
@@ -37,9 +39,10 @@ export function printConfig(resolved: ResolvedConfig): string {
   return lines.join("\n");
 }
 
-/** TOML has no null: a setting that is off is written as a comment. */
+/** TOML has no null: a setting that is off is written as a comment, and so is what is not shown. */
 function assignment(name: string, value: unknown): string {
   const key = name.split(".").slice(1).join(".");
+  if (value === NOT_SHOWN) return `# ${key} is set ${NOT_SHOWN}`;
   return value === null || value === undefined ? `# ${key} is off` : `${key} = ${toToml(value)}`;
 }
 

@@ -10,6 +10,7 @@ import { toDotted } from "./names.ts";
 import { nearestName } from "./nearest-name.ts";
 import { layerOfPreset, PRESET_NAMES, type PresetName } from "./presets.ts";
 import { configSchema, type Config } from "./schema.ts";
+import { showValue } from "./showing.ts";
 
 export type ConfigSources = {
   /** Setting, how its flag is called, what was written. */
@@ -81,9 +82,8 @@ function describeIssue(path: readonly string[], message: string, merged: Layer):
   if (setting === undefined || given === undefined) return `${toDotted(path)}: ${message}`;
   const rest = path.slice(depth + 1);
   const inside = rest.length === 0 ? "" : ` (at ${rest.join(".")}: ${message})`;
-  const seen = hideUserinfo(JSON.stringify(given.value));
   return (
-    `${name} (${setting.description}) is ${seen}, from ${given.origin}: ` +
+    `${name} (${setting.description}) is ${showValue(name, given.value)}, from ${given.origin}: ` +
     `expected ${describeAllowed(setting.schema)}${inside}`
   );
 }
@@ -98,9 +98,4 @@ function choosePreset(written: string | undefined, named: readonly Layer[]): Pre
   const near = nearestName(written, PRESET_NAMES);
   const hint = near === null ? "" : `; the nearest is ${near}`;
   throw wrongUse(`Unknown preset ${written}: expected one of ${PRESET_NAMES.join(", ")}${hint}`);
-}
-
-/** A refused URL is shown without the secret that it was refused for. */
-function hideUserinfo(text: string): string {
-  return text.replaceAll(/\/\/[^/@"\s]*@/g, "//…@");
 }

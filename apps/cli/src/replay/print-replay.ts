@@ -1,5 +1,6 @@
 /** In: replayed steps. Out: what a person, or a program, wants to know of them. */
 import type { Metrics } from "@interlace/core";
+import { mayShow, NOT_SHOWN, showValue } from "../config/showing.ts";
 import type { FoundRun } from "../run-folder/find-run.ts";
 import { formatPlural, formatReward, formatShare } from "../terminal/format.ts";
 import type { Terminal } from "../terminal/terminal.ts";
@@ -28,14 +29,22 @@ const SHOWN_PLACES = 5;
 export function printReplay(replayed: ReplayedRun, json: boolean, terminal: Terminal): void {
   const { run, steps, changes, out } = replayed;
   if (json) {
-    terminal.out(JSON.stringify({ run_id: run.record.run_id, changes, steps, out }));
+    terminal.out(
+      JSON.stringify({ run_id: run.record.run_id, changes: changes.map(withoutKeys), steps, out }),
+    );
     return;
   }
   for (const { name, before, after } of changes) {
-    terminal.out(`changed  ${name}: ${JSON.stringify(before)} → ${JSON.stringify(after)}`);
+    terminal.out(`changed  ${name}: ${showValue(name, before)} → ${showValue(name, after)}`);
   }
   for (const step of steps) for (const line of describeStep(step)) terminal.out(line);
   if (out !== null) terminal.out(`files    ${out}`);
+}
+
+/** What may be a key is no part of the output. */
+function withoutKeys({ name, before, after }: ConfigChange): ConfigChange {
+  const show = (value: unknown) => (mayShow(name, value) ? value : NOT_SHOWN);
+  return { name, before: show(before), after: show(after) };
 }
 
 function describeStep({ step, groups, missing, metrics, differing }: ReplayedStep): string[] {

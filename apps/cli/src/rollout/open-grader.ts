@@ -17,6 +17,7 @@ import {
   mathVerifyJudge,
   modelJudge,
 } from "@interlace/graders";
+import { readKey } from "../config/read-key.ts";
 import type { Config } from "../config/schema.ts";
 import { wrongUse } from "../person-error.ts";
 import { isBuiltInData } from "./open-problems.ts";
@@ -90,13 +91,7 @@ function openModelJudge({ grading }: Config): Judge {
   if (url === null || model === null) {
     throw wrongUse("grading.grader is judge: name its server and model in [grading.judge]");
   }
-  const apiKey = apiKeyEnv === null ? undefined : process.env[apiKeyEnv];
-  if (apiKeyEnv !== null && (apiKey === undefined || apiKey === "")) {
-    throw wrongUse(
-      `grading.judge.api_key_env is ${apiKeyEnv}, which is not set: set it to the key`,
-    );
-  }
-  const key = apiKey === undefined ? {} : { apiKey };
+  const key = apiKeyEnv === null ? {} : { apiKey: readKey("grading.judge.api_key_env", apiKeyEnv) };
   return modelJudge({ url, model, timeoutSeconds, concurrency, ...key });
 }
 

@@ -1,5 +1,6 @@
 /** In: the sandbox settings. Out: what runs the model's code; throws a PersonError where it cannot be had. */
 import { createSandbox, type OwnedSandbox, type SandboxOptions } from "@interlace/sandbox";
+import { readKey } from "../config/read-key.ts";
 import type { Config } from "../config/schema.ts";
 import { messageOf, workFailed, wrongUse } from "../person-error.ts";
 
@@ -51,9 +52,5 @@ function remoteOptions({ url, tokenEnv, autoPrint }: Settings) {
   }
   const urls = typeof url === "string" ? [url] : url;
   if (tokenEnv === null) return { urls };
-  const token = process.env[tokenEnv];
-  if (token === undefined || token === "") {
-    throw wrongUse(`sandbox.token_env names ${tokenEnv}, which is not set: put the token there`);
-  }
-  return { urls, token };
+  return { urls, token: readKey("sandbox.token_env", tokenEnv) };
 }

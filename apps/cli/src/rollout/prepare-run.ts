@@ -9,6 +9,7 @@ import { valuesOf } from "../config/catalogue.ts";
 import { hashConfig } from "../config/config-hash.ts";
 import type { ResolvedConfig } from "../config/resolve.ts";
 import type { Config } from "../config/schema.ts";
+import { mayShow } from "../config/showing.ts";
 import { wrongUse } from "../person-error.ts";
 import {
   isolationToJson,
@@ -104,9 +105,9 @@ export async function prepareRun(
 }
 
 function recordedValues(config: Config, source: TokenizerSource): RunRecord["config"] {
-  // Headers may hold a key, and no key is ever written down: a resumed run is told them again.
+  // No key is ever written down: a resumed run is told again what may be one.
   const set = Object.entries(valuesOf(config)).filter(
-    ([name, value]) => value !== undefined && name !== "sampler.headers",
+    ([name, value]) => value !== undefined && mayShow(name, value),
   );
   const values = Object.fromEntries(set) as RunRecord["config"];
   for (const name of FILE_SETTINGS) {

@@ -12,6 +12,7 @@ import {
   type ConfigSources,
   type ResolvedConfig,
 } from "../config/resolve.ts";
+import { showValue } from "../config/showing.ts";
 import type { RunRecord } from "../run-folder/run-record.ts";
 import { wrongUse } from "../person-error.ts";
 
@@ -41,7 +42,7 @@ export async function settleConfig(
   for (const [name, { value, origin }] of given) {
     if (hasNoEffect(name) || Bun.deepEquals(value, record.config[name])) continue;
     throw wrongUse(
-      `${name} is ${JSON.stringify(record.config[name])} in run ${record.run_id}, ${origin} says ${JSON.stringify(value)}: ` +
+      `${name} is ${showValue(name, record.config[name])} in run ${record.run_id}, ${origin} says ${showValue(name, value)}: ` +
         "a resumed run keeps its configuration; leave it out, or start a new run",
     );
   }

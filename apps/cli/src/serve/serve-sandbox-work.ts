@@ -2,8 +2,9 @@
 import { describeIsolation, serveSandbox } from "@interlace/sandbox";
 import type { CliContext } from "../cli-context.ts";
 import type { ServeSandboxFlags } from "../commands/serve.ts";
+import { readKey } from "../config/read-key.ts";
 import { resolveConfig } from "../config/resolve.ts";
-import { messageOf, workFailed, wrongUse } from "../person-error.ts";
+import { messageOf, workFailed } from "../person-error.ts";
 import { openSandbox } from "../rollout/open-sandbox.ts";
 import { serveUntilStopped } from "./serve-until-stopped.ts";
 
@@ -25,7 +26,8 @@ export async function serveSandboxWork(
     file: flags.config,
     preset: undefined,
   });
-  const token = flags.tokenEnv === undefined ? undefined : readToken(env, flags.tokenEnv);
+  const token =
+    flags.tokenEnv === undefined ? undefined : readKey("--token-env", flags.tokenEnv, env);
   await using sandbox = await openSandbox(config);
   const { host: hostname, port } = flags;
   try {
@@ -39,10 +41,4 @@ export async function serveSandboxWork(
   } catch (error) {
     throw workFailed(`Cannot serve on ${hostname}:${port}: ${messageOf(error)}`, error);
   }
-}
-
-function readToken(env: CliContext["env"], name: string): string {
-  const token = env[name];
-  if (token !== undefined && token !== "") return token;
-  throw wrongUse(`--token-env names ${name}, which is not set: put the token there`);
 }

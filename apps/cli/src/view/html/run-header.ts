@@ -1,5 +1,6 @@
 /** The top of the page: what run this is, and what of it matters when its trajectories are read. */
 import type { TableMetadata } from "@interlace/train-bridge";
+import { showValue } from "../../config/showing.ts";
 import type { RunRecord } from "../../run-folder/run-record.ts";
 import { formatPlural } from "../../terminal/format.ts";
 import { facts, fold, numberTable, type Fact } from "./facts.ts";
@@ -40,7 +41,7 @@ export function runHeader(record: RunRecord, metadata: TableMetadata): Html {
 
 function setting({ config }: RunRecord, name: string): string | null {
   const value = config[name];
-  return value === undefined ? null : JSON.stringify(value);
+  return value === undefined ? null : showValue(name, value);
 }
 
 /** Those that somebody set come first and say who. */
@@ -49,7 +50,7 @@ function settings({ config, origins }: RunRecord): readonly (readonly [string, s
     const origin = origins[name];
     return [
       name,
-      `${JSON.stringify(value)}${origin === undefined ? "" : `  (${origin})`}`,
+      `${showValue(name, value)}${origin === undefined ? "" : `  (${origin})`}`,
     ] as const;
   });
   return rows.toSorted(([a], [b]) => Number(b in origins) - Number(a in origins));
