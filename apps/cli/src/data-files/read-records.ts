@@ -20,6 +20,7 @@ const READERS: Readonly<Record<string, Reader>> = {
   ".jsonl": readJsonl,
   ".ndjson": readJsonl,
   ".csv": readCsv,
+  ".tsv": readCsv,
   ".parquet": readParquet,
   ".arrow": readArrow,
   ".feather": readArrow,
@@ -84,9 +85,14 @@ function findBadLine(bytes: Uint8Array): number {
 }
 
 async function readCsv(path: string): Promise<FileRecords> {
-  const { parse } = await import("csv-parse/sync");
-  const rows: unknown = parse(await readUtf8(path), {
+  const [{ parse }, { findSeparator }] = await Promise.all([
+    import("csv-parse/sync"),
+    import("./csv-separator.ts"),
+  ]);
+  const text = await readUtf8(path);
+  const rows: unknown = parse(text, {
     bom: true,
+    delimiter: findSeparator(text),
     columns: refuseDoubles,
     skip_empty_lines: true,
   });

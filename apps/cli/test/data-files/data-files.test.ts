@@ -74,6 +74,19 @@ describe("well-known layouts", () => {
     ]);
   });
 
+  test.each([
+    ["semicolons.csv", 'id;problem;answer\n7;"1; or 2, which?";1,5\n', "1; or 2, which?", "1,5"],
+    ["tabs.csv", "\uFEFFid\tproblem\tanswer\n7\ta;b, c?\t2\n", "a;b, c?", "2"],
+    ["tabs.tsv", "id\tproblem\tanswer\n7\t1+1?\t2\n", "1+1?", "2"],
+    ["commas.csv", 'id,problem,answer,"x;y;z"\n7,a;b;c?,2,\n', "a;b;c?", "2"],
+  ])(
+    "%s is separated by what makes columns of its header",
+    async (name, text, question, answer) => {
+      const problems = await read(textFile(name, text));
+      expect(problems).toMatchObject([{ id: "7", question, answer }]);
+    },
+  );
+
   test.each(["snappy", "gzip", "zstd", "none"])("DAPO's Parquet, %s", async (compression) => {
     const rows = [dapoRow("1+1?", "2", "a"), dapoRow("2+2?", "4", "b"), dapoRow("3+3?", "6", "c")];
     const path = await pyarrowFile(`dapo-${compression}.parquet`, rows, compression);
