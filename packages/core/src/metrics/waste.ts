@@ -108,6 +108,9 @@ const CUT_SHORT: Readonly<Partial<Record<Termination, Remedy>>> = {
   },
 };
 
+/** The rest is in the ledger. */
+const SHOWN_CAUSES = 3;
+
 const CUT_TURNS: Remedy = { setting: "rollout.max_assistant_tokens", advice: "longer turns" };
 
 /** Drops by tokens, then ends by trajectories; empty = everything that was sampled is trained on. */
@@ -120,7 +123,12 @@ export function findWaste(ledger: Ledger): readonly Waste[] {
     });
   const ends = Object.entries(CUT_SHORT).flatMap(([end, remedy]): Waste[] => {
     const trajectories = ledger.terminations[end as Termination] ?? 0;
-    return trajectories === 0 ? [] : [{ cause: end, trajectories, sampledTokens: null, ...remedy }];
+    if (trajectories === 0) return [];
+    const waste = { cause: end, trajectories, sampledTokens: null, ...remedy };
+    if (end !== "invalid_format") return [waste];
+    return [
+      { ...waste, advice: waste.advice.replace(":", `${describeCounts(ledger.invalidTurns)}:`) },
+    ];
   });
   const cut = ledger.truncatedTurns;
   const turns: Waste = {
@@ -133,6 +141,16 @@ export function findWaste(ledger: Ledger): readonly Waste[] {
     ...dropped.toSorted((a, b) => (b.sampledTokens ?? 0) - (a.sampledTokens ?? 0)),
     ...[...ends, ...(cut === 0 ? [] : [turns])].toSorted((a, b) => b.trajectories - a.trajectories),
   ];
+}
+
+/** ` (5 unclosed_call, 2 bad_arguments)`: the most frequent first; empty = nobody counted. */
+function describeCounts(counts: Readonly<Record<string, number>>): string {
+  const causes = Object.entries(counts)
+    .filter(([, count]) => count > 0)
+    .toSorted(([, a], [, b]) => b - a)
+    .map(([cause, count]) => `${count} ${cause}`);
+  const more = causes.length > SHOWN_CAUSES ? ", …" : "";
+  return causes.length === 0 ? "" : ` (${causes.slice(0, SHOWN_CAUSES).join(", ")}${more})`;
 }
 
 function remedyOf(cause: string): Remedy {

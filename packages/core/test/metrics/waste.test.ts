@@ -58,6 +58,25 @@ test("drops come first, the dearest in tokens before the others, then ends by tr
   ]);
 });
 
+test("what is no valid call is told by its most frequent causes", () => {
+  const invalidTurns = { bad_arguments: 2, unclosed_call: 5, empty_code: 1, several_calls: 3 };
+  const ledger: Ledger = {
+    ...CLEAN,
+    terminations: { answer: 1, invalid_format: 11 },
+    invalidTurns,
+  };
+  expect(findWaste(ledger)).toEqual([
+    {
+      cause: "invalid_format",
+      trajectories: 11,
+      sampledTokens: null,
+      setting: "protocol.dialect",
+      advice:
+        "what the model writes is no valid call (5 unclosed_call, 3 several_calls, 2 bad_arguments, …): interlace doctor --policy tells",
+    },
+  ]);
+});
+
 test("a cause of nobody's list is still told", () => {
   const ledger: Ledger = {
     ...CLEAN,
