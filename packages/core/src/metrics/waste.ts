@@ -104,7 +104,7 @@ const CUT_SHORT: Readonly<Partial<Record<Termination, Remedy>>> = {
   },
   invalid_format: {
     setting: "protocol.dialect",
-    advice: "what the model writes is no valid call: interlace doctor --policy tells",
+    advice: "what the model writes is no valid call",
   },
 };
 
@@ -126,9 +126,8 @@ export function findWaste(ledger: Ledger): readonly Waste[] {
     if (trajectories === 0) return [];
     const waste = { cause: end, trajectories, sampledTokens: null, ...remedy };
     if (end !== "invalid_format") return [waste];
-    return [
-      { ...waste, advice: waste.advice.replace(":", `${describeCounts(ledger.invalidTurns)}:`) },
-    ];
+    const causes = describeCounts(ledger.invalidTurns);
+    return [{ ...waste, advice: `${remedy.advice}${causes}: interlace doctor --policy tells` }];
   });
   const cut = ledger.truncatedTurns;
   const turns: Waste = {
