@@ -65,13 +65,13 @@ export async function createSampler(
   context: SamplerContext,
   signal: AbortSignal,
 ): Promise<SamplerClient | Refusal> {
+  const tokenizer = Promise.resolve(context.tokenizer);
+  tokenizer.catch(() => {}); // told by the handshake; after a refusal by nobody
   const options = samplerOptionsSchema.parse(input);
   const wires = await openWires(options, context.env ?? process.env);
   if ("refused" in wires) return refuse(options.urls[0]!, [], wires.refused);
   const nextId = nameRequests(randomBytes(4).toString("hex"));
   const retry = retryOptions(options, context);
-  const tokenizer = Promise.resolve(context.tokenizer);
-  tokenizer.catch(() => {}); // told by the handshake; after a refusal by nobody
   const results = await Promise.all(
     wires.map((http) =>
       shakeHands(

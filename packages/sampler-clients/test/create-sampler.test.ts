@@ -210,10 +210,11 @@ describe("a tokenizer that is still being read", () => {
     expect(await opening.catch(String)).toBe("Error: no tokenizer.json");
     expect(server.received).toEqual([]);
   });
-  test("that cannot be had after a server has refused is the caller's own matter", async () => {
+  test("that cannot be had after a refusal is the caller's own matter", async () => {
     const reading = Promise.withResolvers<typeof TOY_TOKENIZER>();
-    const line = await refusal("http://127.0.0.1:9", {}, { tokenizer: reading.promise });
-    expect(line).toStartWith("reachable: ");
+    const context = { tokenizer: reading.promise };
+    expect(await refusal("http://127.0.0.1:9", {}, context)).toStartWith("reachable: ");
+    expect(await refusal("no URL", {}, context).catch(() => "ZodError")).toBe("ZodError");
     reading.reject(new Error("no tokenizer.json"));
     // An unhandled rejection would fail this run.
     await Bun.sleep(0);
