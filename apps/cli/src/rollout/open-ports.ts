@@ -25,26 +25,32 @@ export type OpenedPorts = AsyncDisposable & {
   readonly retries: () => Readonly<Record<string, number>>;
 };
 
-/** Throws a PersonError when a part of the machine or a server is not as it must be. */
+/**
+ * Throws a PersonError when a part of the machine or a server is not as it must be. While a `language` is read, Python
+ * starts and servers say who they are; where it cannot be had, that is what is told.
+ */
 export async function openPorts(
   config: Config,
-  language: Language,
+  language: Promise<Language>,
   source: TokenizerSource,
   signal: AbortSignal,
   tell: (line: string) => void,
 ): Promise<OpenedPorts> {
   await using opening = new AsyncDisposableStack();
-  // Python starts while servers are asked. A sandbox that cannot be had ends the asking, and is what is told.
+  // Without a language or a sandbox no server needs to be asked any further. The first that failed is told.
   const stop = new AbortController();
-  const [openedSandbox, openedSampler] = await Promise.allSettled([
-    openSandbox(config).catch((error: unknown) => {
-      stop.abort(error);
-      throw error;
-    }),
+  function stopAsking(error: unknown): never {
+    stop.abort(error);
+    throw error;
+  }
+  const [read, openedSandbox, openedSampler] = await Promise.allSettled([
+    language.catch(stopAsking),
+    openSandbox(config).catch(stopAsking),
     openSampler(config, language, source, AbortSignal.any([signal, stop.signal])),
   ]);
   if (openedSandbox.status === "fulfilled") opening.use(openedSandbox.value);
   if (openedSampler.status === "fulfilled") opening.use(openedSampler.value);
+  if (read.status === "rejected") throw read.reason;
   if (openedSandbox.status === "rejected") throw openedSandbox.reason;
   if (openedSampler.status === "rejected") throw openedSampler.reason;
   const [sandbox, sampler] = [openedSandbox.value, openedSampler.value];

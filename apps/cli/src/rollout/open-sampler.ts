@@ -5,6 +5,7 @@ import {
   createSampler,
   samplerTokenizer,
   type Answer,
+  type SamplerTokenizer,
 } from "@interlace/sampler-clients";
 import type { Config } from "../config/schema.ts";
 import { workFailed, wrongUse } from "../person-error.ts";
@@ -22,9 +23,10 @@ export type OpenedSampler = AsyncDisposable & {
   readonly retries: () => number;
 };
 
+/** `language`: servers say who they are while a promised one is read. */
 export async function openSampler(
   { sampler: settings, rollout }: Config,
-  language: Language,
+  language: Language | Promise<Language>,
   source: TokenizerSource,
   signal: AbortSignal,
 ): Promise<OpenedSampler> {
@@ -55,7 +57,7 @@ export async function openSampler(
       vocabSize: vocabSize ?? source.modelRows,
     },
     {
-      tokenizer: samplerTokenizer(language.tokenizer),
+      tokenizer: readTokenizer(language),
       sampling: { temperature: rollout.temperature, topP: rollout.topP, topK: rollout.topK },
       maxTrajectoryTokens: rollout.maxTrajectoryTokens,
       maxAssistantTokens: rollout.maxAssistantTokens,
@@ -74,4 +76,8 @@ export async function openSampler(
     retries: () => retries,
     [Symbol.asyncDispose]: () => client[Symbol.asyncDispose](),
   };
+}
+
+async function readTokenizer(language: Language | Promise<Language>): Promise<SamplerTokenizer> {
+  return samplerTokenizer((await language).tokenizer);
 }

@@ -67,11 +67,26 @@ export async function prepareRun(
   const data = await openProblems(config);
   const now = resumed === null ? identity.now : new Date(resumed.template_clock);
   const source = await openTokenizer(config, signal, tell);
-  const language = await openLanguage(config, source, now.getTime());
-  const inputHashes = { data: data.hash, ...language.hashes };
-  if (resumed !== null) refuseOtherInputs(resumed, inputHashes);
-  refuseOverLongPrompts(config, data.problems, language.protocol);
-  const ports = stack.use(await open(config, language, source, signal, tell));
+  async function openInputs() {
+    const language = await openLanguage(config, source, now.getTime());
+    const inputHashes = { data: data.hash, ...language.hashes };
+    if (resumed !== null) refuseOtherInputs(resumed, inputHashes);
+    refuseOverLongPrompts(config, data.problems, language.protocol);
+    return { language, inputHashes };
+  }
+  // A tokenizer takes a while to read: what waits for processes and networks begins before it.
+  const inputs = openInputs();
+  const opening = open(
+    config,
+    inputs.then(({ language }) => language),
+    source,
+    signal,
+    tell,
+  );
+  // So does what writes the run's files, which it is to have by then.
+  void import("@interlace/train-bridge");
+  const ports = stack.use(await opening);
+  const { language, inputHashes } = await inputs;
   checkPlan(config, ports.identity, language.protocol.vocabSize);
   const configHash = hashConfig(config, inputHashes);
   const { rollout } = config;

@@ -3,7 +3,6 @@
  * `--resume` reads back. Never holds a key or a secret: settings name the variable that holds one.
  */
 import type { Isolation, SamplerIdentity } from "@interlace/core";
-import { writeJson } from "@interlace/train-bridge";
 import { z } from "zod";
 import { toSnake } from "../config/names.ts";
 import { messageOf, PersonError, workFailed, wrongUse } from "../person-error.ts";
@@ -47,6 +46,8 @@ export type RunRecord = z.output<typeof runRecordSchema>;
 
 export async function writeRunRecord(folder: RunFolder, record: RunRecord): Promise<void> {
   const checked = runRecordSchema.parse(record);
+  // Arrow comes with it: who only reads records, or is refused a run, need not load it.
+  const { writeJson } = await import("@interlace/train-bridge");
   try {
     await writeJson(folder.record, checked, 2);
   } catch (error) {

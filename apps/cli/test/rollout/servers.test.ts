@@ -1,6 +1,6 @@
 /** Whole rollouts against servers: each kind's fake over the policy in the box, on loopback, with and without faults. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { rmSync } from "node:fs";
+import { cpSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { embeddedPolicyFolder } from "@interlace/sampler-clients";
 import {
@@ -33,8 +33,13 @@ const KINDS: Readonly<Record<string, () => Promise<FakeServer>>> = {
 };
 
 /** The embedded preset's budgets fit the policy, whoever serves it. */
-function against(kind: string, url: string, out: string): readonly string[] {
-  const server = ["--sampler", kind, "--url", url, "--tokenizer", embeddedPolicyFolder];
+function against(
+  kind: string,
+  url: string,
+  out: string,
+  tokenizer = embeddedPolicyFolder,
+): readonly string[] {
+  const server = ["--sampler", kind, "--url", url, "--tokenizer", tokenizer];
   const size = ["--problems", "3", "--group-size", "4", "--require", "none", "--out", out];
   return ["rollout", "--preset", "embedded", ...server, ...size];
 }
@@ -57,6 +62,50 @@ describe.each(Object.entries(KINDS))("%s", (kind, open) => {
     expect(calls.length).toBeGreaterThan(0);
     const verified = await runCli(["verify", run], folder);
     expect(verified).toMatchObject({ code: 0 });
+  });
+});
+
+describe("what cannot work", () => {
+  /** Each begins while the others are on their way: the one that is told is the first of this order. */
+  const BROKEN = {
+    language: { tokenizer: "{", python: "/no/such/python", port: 9 },
+    sandbox: { tokenizer: null, python: "/no/such/python", port: 9 },
+    server: { tokenizer: null, python: null, port: 9 },
+  } as const;
+  const TOLD = {
+    language: "Cannot read ",
+    sandbox: "Cannot run the model's code: ",
+    server: "http://127.0.0.1:9 cannot be used: reachable",
+  } as const;
+
+  for (const [name, { tokenizer, python, port }] of Object.entries(BROKEN)) {
+    test(`without a ${name} that is what is told, alone, and nothing is left`, async () => {
+      const cwd = join(folder, `no-${name}`);
+      cpSync(embeddedPolicyFolder, cwd, { recursive: true });
+      if (tokenizer !== null) writeFileSync(join(cwd, "tokenizer.json"), tokenizer);
+      const before = readdirSync(cwd).toSorted();
+      const args = against("vllm", `http://127.0.0.1:${port}`, "runs", cwd);
+      const env = python === null ? {} : { INTERLACE_SANDBOX_PYTHON: python };
+      const ended = await runCli(args, cwd, env);
+      expect(ended).toMatchObject({ code: name === "language" ? 2 : 1, stdout: "" });
+      expect(ended.stderr).toStartWith(`interlace: ${TOLD[name as keyof typeof TOLD]}`);
+      expect(ended.stderr.trimEnd().split("\n")).toHaveLength(1);
+      expect(readdirSync(cwd).toSorted()).toEqual(before);
+    });
+  }
+
+  test("a tokenizer that cannot be used is told before the server samples anything", async () => {
+    const fake = await createFakeVllm();
+    await using served = await serveFake(fake.app);
+    const cwd = join(folder, "other-language");
+    cpSync(embeddedPolicyFolder, cwd, { recursive: true });
+    writeFileSync(join(cwd, "tokenizer_config.json"), "{}");
+    const args = against("vllm", served.url, "runs", cwd);
+    const ended = await runCli(args, cwd);
+    expect(ended).toMatchObject({ code: 2, stdout: "" });
+    expect(ended.stderr).toContain("it has no chat template");
+    // Who it is may have been asked, for which a request without anything to sample is sent.
+    expect(fake.seen.filter(({ body }) => JSON.stringify(body) !== "{}")).toEqual([]);
   });
 });
 

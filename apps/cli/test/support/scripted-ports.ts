@@ -51,7 +51,8 @@ export function scriptedPorts(script: Script): typeof openPorts {
       ? Promise.resolve()
       : slots(() => Bun.sleep(drawn(seed, `slow ${what}`) * script.slowMs));
 
-  return async (_, language) => {
+  return async (_, reading) => {
+    const language = await reading;
     const grader = boxedGrader([
       {
         name: "scripted",
