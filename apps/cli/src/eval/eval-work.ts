@@ -7,6 +7,7 @@ import { resolveConfig } from "../config/resolve.ts";
 import type { Config } from "../config/schema.ts";
 import { workFailed, wrongUse } from "../person-error.ts";
 import { flagSettings } from "../rollout/flag-settings.ts";
+import { describeGradingLoss } from "../rollout/grading-loss.ts";
 import { listenForInterrupts } from "../terminal/interrupts.ts";
 import { listCheckpoints, type EvalCheckpoint } from "./eval-checkpoints.ts";
 import { openEval } from "./open-eval.ts";
@@ -40,8 +41,10 @@ export async function evalWork({ terminal, env }: CliContext, flags: EvalFlags):
   );
   const { signal } = interrupts;
   const done: { readonly path: string; readonly summary: SummaryLine }[] = [];
+  const failed: string[] = [];
   for (const checkpoint of checkpoints) {
     const result = await evaluate(config, checkpoint, flags, { terminal, env, signal });
+    if (result.ungraded !== null) failed.push(`${result.path}: ${result.ungraded}`);
     if (result.summary === null) {
       terminal.note("Go on with: the same command");
       return 1;
@@ -57,15 +60,28 @@ export async function evalWork({ terminal, env }: CliContext, flags: EvalFlags):
       `Next: bun run interlace eval compare ${files}${done.length > 1 ? "" : " OTHER.jsonl"}`,
     );
   }
-  return 0;
+  for (const each of failed) {
+    terminal.note(
+      `interlace: ${each}; when the grader is mended, the same command with --retry-failed asks again`,
+    );
+  }
+  return failed.length === 0 ? 0 : 1;
 }
+
+type Evaluated = {
+  readonly path: string;
+  /** null = interrupted. */
+  readonly summary: SummaryLine | null;
+  /** How the grader failed on everything; null = it did not. */
+  readonly ungraded: string | null;
+};
 
 async function evaluate(
   config: Config,
   checkpoint: EvalCheckpoint,
   flags: EvalFlags,
   { terminal, signal }: Pick<CliContext, "terminal" | "env"> & { readonly signal: AbortSignal },
-): Promise<{ readonly path: string; readonly summary: SummaryLine | null }> {
+): Promise<Evaluated> {
   const tell = (line: string): void => terminal.note(`interlace: ${line}`);
   await using opened = await openUninterrupted(signal, () =>
     openEval(config, checkpoint, signal, tell),
@@ -74,11 +90,14 @@ async function evaluate(
   const path = pathOf(config.eval.out, opened.facts);
   const retryFailed = flags.retryFailed === true;
   const result = await runEval(opened, { path, retryFailed, signal, terminal });
-  if (result.end === "complete") return { path, summary: result.summary };
+  if (result.end === "complete") {
+    const { summary, ungraded } = result;
+    return { path, summary, ungraded: ungraded === null ? null : describeGradingLoss(ungraded) };
+  }
   terminal.note(
     `interlace: interrupted with ${result.done} of ${opened.problems.length} problems in ${path}; nothing of them is lost`,
   );
-  return { path, summary: null };
+  return { path, summary: null, ungraded: null };
 }
 
 async function openUninterrupted<T>(signal: AbortSignal, open: () => Promise<T>): Promise<T> {

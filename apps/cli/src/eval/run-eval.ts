@@ -3,9 +3,15 @@
  * ends. In: what was opened, and a path. Out: the summary, or why it is not whole. Seeds follow the problem's place in
  * the data set, so neither chunks nor concurrency change an answer.
  */
-import { createFailureBudget, isGraded, rollout } from "@interlace/core";
+import { createFailureBudget, isGraded, rollout, type Termination } from "@interlace/core";
 import { workFailed, wrongUse } from "../person-error.ts";
 import { tellFirstLosses } from "../rollout/first-losses.ts";
+import {
+  findGradingLoss,
+  gradeOf,
+  type Graded,
+  type GradingLoss,
+} from "../rollout/grading-loss.ts";
 import { lockFile } from "../run-folder/run-lock.ts";
 import { formatCount, formatCounts, formatPlural } from "../terminal/format.ts";
 import { startProgress } from "../terminal/progress.ts";
@@ -23,7 +29,12 @@ export type EvalRun = {
 };
 
 export type EvalEnd =
-  | { readonly end: "complete"; readonly summary: SummaryLine }
+  | {
+      readonly end: "complete";
+      readonly summary: SummaryLine;
+      /** null = the grader decided on something. */
+      readonly ungraded: GradingLoss | null;
+    }
   | { readonly end: "interrupted"; readonly done: number };
 
 /** Throws a PersonError when more is lost to infrastructure than `run.max_failed_fraction` allows. */
@@ -52,6 +63,8 @@ export async function runEval(opened: OpenedEval, run: EvalRun): Promise<EvalEnd
     missing.length * valN,
     performance.now.bind(performance),
   );
+  /** The grader's first words of each reason; lines keep the reason only. */
+  const words = new Map<string, string>();
   const tellLoss = tellFirstLosses((line) => run.terminal.note(`interlace: ${line}`));
   const stream = rollout(
     opened.plan,
@@ -64,6 +77,10 @@ export async function runEval(opened: OpenedEval, run: EvalRun): Promise<EvalEnd
       signal: AbortSignal.any([run.signal, budget.signal]),
       onSettled: (_, member) => {
         tellLoss(member);
+        const { unscored } = gradeOf(member);
+        if (unscored !== null && !words.has(unscored.reason)) {
+          words.set(unscored.reason, unscored.detail);
+        }
         if (isGraded(member)) progress.settled(member);
         budget.settled(member);
       },
@@ -87,8 +104,25 @@ export async function runEval(opened: OpenedEval, run: EvalRun): Promise<EvalEnd
   const ordered = [...lines].sort(([a], [b]) => a - b).map(([, line]) => line);
   const summary = summaryLine(ordered, facts);
   await file.finish(ordered, summary);
-  return { end: "complete", summary };
+  const ungraded = findGradingLoss(ordered.flatMap((line) => gradesOf(line, words)));
+  return { end: "complete", summary, ungraded };
 }
+
+/** `words`: by reason. */
+function gradesOf({ generations }: ProblemLine, words: Map<string, string>): readonly Graded[] {
+  return generations.map(({ graded_by: by, unscored: reason, termination }) => ({
+    by,
+    unscored:
+      reason === null || LOST.has(termination) ? null : { reason, detail: words.get(reason) ?? "" },
+  }));
+}
+
+/** Ends before a grader is asked. */
+const LOST: ReadonlySet<string> = new Set<Termination>([
+  "sampler_failed",
+  "tool_failed",
+  "aborted",
+]);
 
 function indexLines(
   recorded: readonly ProblemLine[],

@@ -6,6 +6,8 @@ import { resumeCommand } from "../run-folder/resume-command.ts";
 import { stepFolderOf, type RunFolder } from "../run-folder/run-folder.ts";
 import { formatCount, formatCounts, formatPlural } from "../terminal/format.ts";
 import type { Terminal } from "../terminal/terminal.ts";
+import { describeGradingLoss, sumGradingLosses, type GradingLoss } from "./grading-loss.ts";
+import { chooseGrader } from "./open-grader.ts";
 import type { PreparedRun } from "./prepare-run.ts";
 import type { StepResult } from "./roll-out-step.ts";
 import { chooseExample, showTrajectory } from "./show-trajectory.ts";
@@ -42,11 +44,17 @@ export function reportStep(
   for (const line of summariseStep(finished, terminal)) terminal.out(line);
 }
 
-export function reportEnd(end: RunEnd, json: boolean, terminal: Terminal): void {
-  if (json) {
-    terminal.out(JSON.stringify(endToJson(end)));
-    return;
-  }
+/** Returns the exit code: a run whose steps are all whole has failed where no answer has a verdict. */
+export function reportEnd(end: RunEnd, json: boolean, terminal: Terminal): 0 | 1 {
+  const { open, acknowledged, finished } = end;
+  const isWhole = open === null && acknowledged === undefined;
+  const ungraded = isWhole ? sumGradingLosses(finished.map((step) => step.ungraded)) : null;
+  if (json) terminal.out(JSON.stringify(endToJson(end, ungraded)));
+  else printEnd(end, ungraded, terminal);
+  return isWhole && ungraded === null ? 0 : 1;
+}
+
+function printEnd(end: RunEnd, ungraded: GradingLoss | null, terminal: Terminal): void {
   const { open, acknowledged } = end;
   const goOn = resumeCommand({ command: "rollout", config: end.run.config, ...end });
   if (acknowledged !== undefined) {
@@ -55,6 +63,15 @@ export function reportEnd(end: RunEnd, json: boolean, terminal: Terminal): void 
       `interlace: interrupted while the learner trains; it has acknowledged ${trained}`,
     );
     terminal.note(`Go on with: ${goOn}`);
+    return;
+  }
+  if (ungraded !== null) {
+    const { run, folder } = end;
+    terminal.note(`interlace: nothing can be learnt from this: ${describeGradingLoss(ungraded)}`);
+    terminal.note(
+      "What was sampled is kept; when the grader is mended: " +
+        `bun run interlace replay ${folder.path} --grader ${chooseGrader(run.config)} --out DIR`,
+    );
     return;
   }
   if (open === null) {
@@ -104,11 +121,16 @@ function nextSteps({ run, folder, finished }: RunEnd): readonly string[] {
   ];
 }
 
-function endToJson({ folder, finished, open, acknowledged }: RunEnd): Record<string, unknown> {
+function endToJson(
+  { folder, finished, open, acknowledged }: RunEnd,
+  ungraded: GradingLoss | null,
+): Record<string, unknown> {
+  const whole = ungraded === null ? "complete" : "failed";
   return {
     run_id: folder.id,
     path: folder.path,
-    end: open?.end ?? (acknowledged === undefined ? "complete" : "interrupted"),
+    end: open?.end ?? (acknowledged === undefined ? whole : "interrupted"),
+    ...(ungraded === null ? {} : { ungraded }),
     ...(acknowledged === undefined ? {} : { acknowledged_steps: acknowledged }),
     steps: finished.map(stepToJson),
     ...(open === null

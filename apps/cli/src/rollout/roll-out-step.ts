@@ -28,6 +28,7 @@ import { exportStep, type ExportedStep } from "./export-step.ts";
 import { carriedInto, findSelected, recordCarried, type SelectedMark } from "./carried-groups.ts";
 import { collectStep, type CollectedStep } from "./collect-step.ts";
 import { tellFirstLosses } from "./first-losses.ts";
+import { findGradingLoss, gradeOf, type GradingLoss } from "./grading-loss.ts";
 import type { PreparedRun } from "./prepare-run.ts";
 import { PROBLEMS_MET, stepProblems, type StepProblems } from "./step-problems.ts";
 
@@ -50,6 +51,8 @@ export type StepResult =
       readonly files: StepFolder;
       readonly seconds: number;
       readonly times: FileEventLog["times"];
+      /** null = the grader decided on something, or was asked nothing. */
+      readonly ungraded: GradingLoss | null;
     } & ExportedStep)
   | { readonly end: "interrupted" | "failed"; readonly batch: Batch; readonly asked: number };
 
@@ -156,7 +159,9 @@ export async function rollOutStep(input: StepInput): Promise<StepResult> {
   const met = { [PROBLEMS_MET]: batch.groups.length + known.length - carried.positions.length };
   const metrics = { ...exported.metrics, ...met, ...more, "time/step_seconds": seconds };
   appendMetrics(folder.metrics, { step, ...metrics });
-  return { end: "complete", files, seconds, times: log.times, ...exported, metrics };
+  const grades = exported.datums.trajectories.map(({ member }) => gradeOf(member));
+  const ungraded = findGradingLoss(grades);
+  return { end: "complete", files, seconds, times: log.times, ungraded, ...exported, metrics };
 }
 
 /** Opened, and not complete when the batch was. */

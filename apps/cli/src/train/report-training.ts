@@ -1,6 +1,7 @@
 /** In: metrics lines and how the run ended. Out: a line a step, a curve at the end, or one JSON object. */
 import { join } from "node:path";
 import type { Config } from "../config/schema.ts";
+import { describeGradingLoss } from "../rollout/grading-loss.ts";
 import type { MetricsLine } from "../run-folder/metrics-file.ts";
 import type { RunFolder } from "../run-folder/run-folder.ts";
 import { formatReward, formatSeconds, formatShare } from "../terminal/format.ts";
@@ -51,8 +52,10 @@ export type TrainingReport = {
 export function reportTraining(report: TrainingReport, json: boolean, terminal: Terminal): void {
   const { end, folder, goOn, plot } = report;
   const rewards = end.lines.map((line) => line["reward/mean"] ?? 0);
+  const ungraded = end.end === "complete" ? end.ungraded : null;
   if (json) {
-    const body = { run_id: folder.id, path: folder.path, end: end.end, metrics: end.lines, plot };
+    const how = ungraded === null ? { end: end.end } : { end: "failed", ungraded };
+    const body = { run_id: folder.id, path: folder.path, ...how, metrics: end.lines, plot };
     terminal.out(JSON.stringify(body));
     return;
   }
@@ -75,6 +78,9 @@ export function reportTraining(report: TrainingReport, json: boolean, terminal: 
   }
   terminal.out(`files    ${join(folder.path, "checkpoints")}`);
   for (const file of plot) terminal.out(`         ${file}`);
+  if (ungraded !== null) {
+    terminal.note(`interlace: nothing was learnt: ${describeGradingLoss(ungraded)}`);
+  }
   if (end.end === "complete") return;
   terminal.note(
     end.end === "failed"

@@ -65,11 +65,12 @@ export async function trainWork(context: CliContext, flags: TrainFlags): Promise
     await tracker.close(true);
     throw error;
   });
-  await tracker.close(end.end !== "complete");
+  const hasFailed = end.end !== "complete" || end.ungraded !== null;
+  await tracker.close(hasFailed);
   const plot = await writePlot(folder, end.lines);
   const goOn = resumeCommand({ command: "train", folder, config: run.config, resumed });
   reportTraining({ end, folder, goOn, plot }, isJson, terminal);
-  return end.end === "complete" ? 0 : 1;
+  return hasFailed ? 1 : 0;
 }
 
 /** Where a step begins depends on how many problems the one before it met: it cannot begin before that is known. */

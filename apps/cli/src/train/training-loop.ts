@@ -7,6 +7,7 @@ import { existsSync } from "node:fs";
 import { weightVersion, type MathExample, type Metrics } from "@interlace/core";
 import { workFailed } from "../person-error.ts";
 import type { ExportedStep } from "../rollout/export-step.ts";
+import { sumGradingLosses, type GradingLoss } from "../rollout/grading-loss.ts";
 import type { PreparedRun } from "../rollout/prepare-run.ts";
 import { rollOutStep, type StepResult } from "../rollout/roll-out-step.ts";
 import type { MetricsLine } from "../run-folder/metrics-file.ts";
@@ -37,7 +38,12 @@ export type TrainingInput = {
 };
 
 export type TrainingEnd =
-  | { readonly end: "complete"; readonly lines: readonly MetricsLine[] }
+  | {
+      readonly end: "complete";
+      readonly lines: readonly MetricsLine[];
+      /** Of the steps of this process; null = the grader decided on something. */
+      readonly ungraded: GradingLoss | null;
+    }
   | {
       readonly end: "interrupted" | "failed";
       readonly step: number;
@@ -67,6 +73,7 @@ async function trainOn(input: TrainingInput, lines: MetricsLine[]): Promise<Trai
   const giver = createWeightGiver(input);
   await giver.give(lines.length);
   const underWay: Promise<StepResult>[] = [];
+  const losses: (GradingLoss | null)[] = [];
   let step = lines.length;
 
   /** The oldest step under way, to its end; what is no complete step ends the training. */
@@ -79,6 +86,7 @@ async function trainOn(input: TrainingInput, lines: MetricsLine[]): Promise<Trai
       return { end: result.end, step: lines.length, lines, result };
     }
     lines.push({ step: lines.length, ...result.metrics });
+    losses.push(result.ungraded);
     input.onStep(lines);
     return null;
   }
@@ -119,7 +127,7 @@ async function trainOn(input: TrainingInput, lines: MetricsLine[]): Promise<Trai
   if (lines.length < maxSteps) return { end: "interrupted", step, lines, result: null };
   const isSaved = saveEvery > 0 && maxSteps % saveEvery === 0;
   if (!isSaved || !existsSync(checkpoints.weights(null))) await saveBoth(input, null, maxSteps);
-  return { end: "complete", lines };
+  return { end: "complete", lines, ungraded: sumGradingLosses(losses) };
 }
 
 /** Fresh, or from the last state and the datums of the steps since: the same numbers, whatever was interrupted. */
