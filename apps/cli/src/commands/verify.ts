@@ -15,7 +15,8 @@ export const verifyCommand = buildCommand<VerifyFlags, [target: string], CliCont
     brief: "Check an export again: a run folder or a datums.arrow",
     fullDescription:
       "Holds every number of an export against the rules that it promises to keep, without a server or a GPU.\n" +
-      "Exit code 1 when a rule is broken, with row, column, position, what was expected and what was seen.",
+      "Exit code 1 when a rule is broken, with row, column, position, what was expected and what was seen; and when\n" +
+      "nothing could be checked, for no step of the run is finished. Unfinished steps beside finished ones are only named.",
   },
   parameters: {
     positional: {

@@ -187,6 +187,11 @@ describe("a step without its line in metrics.jsonl is not finished", () => {
     expect(code).toBe(1);
     expect(stdout).toContain(`step 0 is not finished: rollout --resume ${run} goes on\n`);
     expect(stdout).toContain("Nothing was checked: the run has no finished step");
+    const help = await runCli(["verify", "--help"], "/");
+    expect(help.stdout.replaceAll(/\s+/g, " ")).toContain(
+      "Exit code 1 when a rule is broken, with row, column, position, what was expected and what was seen; " +
+        "and when nothing could be checked, for no step of the run is finished.",
+    );
     expect(stdout).not.toContain("hold");
   });
 
