@@ -49,16 +49,14 @@ export type Expected = { readonly file: string } & (
 );
 
 const gz = Bun.gunzipSync(readFileSync(join(import.meta.dir, "exchanges.jsonl.gz")));
-export const EXCHANGES = readLines(new TextDecoder().decode(gz)) as readonly Exchange[];
-export const EXPECTED = readLines(
-  readFileSync(join(import.meta.dir, "expected.jsonl"), "utf8"),
-) as readonly Expected[];
+const exchangeLines = linesOf(new TextDecoder().decode(gz));
+export const EXCHANGES = exchangeLines.map((line) => JSON.parse(line) as Exchange);
+export const EXPECTED = linesOf(readFileSync(join(import.meta.dir, "expected.jsonl"), "utf8")).map(
+  (line) => JSON.parse(line) as Expected,
+);
 
-function readLines(text: string): readonly unknown[] {
-  return text
-    .split("\n")
-    .filter((line) => line !== "")
-    .map((line) => JSON.parse(line) as unknown);
+function linesOf(text: string): readonly string[] {
+  return text.split("\n").filter((line) => line !== "");
 }
 
 export function exchangeOf(file: string): Exchange {
@@ -67,7 +65,8 @@ export function exchangeOf(file: string): Exchange {
   return found;
 }
 
-export function replyOf({ response }: Exchange): Reply {
+export function replyOf(exchange: Exchange): Reply {
+  const { response } = exchange;
   const headers = new Headers(response.headers);
   return {
     ok: true,
@@ -75,14 +74,24 @@ export function replyOf({ response }: Exchange): Reply {
     contentType: (headers.get("content-type") ?? "").split(";")[0]!.trim().toLowerCase(),
     afterMs: null,
     header: (name) => headers.get(name),
-    bytes: bytesOf(response),
+    bytes: bytesOf(exchange),
   };
 }
 
-function bytesOf(response: Exchange["response"]): Uint8Array {
-  if (response.body_hex !== undefined) return Uint8Array.fromHex(response.body_hex);
-  const text = response.body_text ?? JSON.stringify(response.body) ?? "";
-  return new TextEncoder().encode(text);
+function bytesOf(exchange: Exchange): Uint8Array {
+  const { body_hex, body_text, body, headers } = exchange.response;
+  if (body_hex !== undefined) return Uint8Array.fromHex(body_hex);
+  if (body_text !== undefined) return new TextEncoder().encode(body_text);
+  const sent = asSent(exchangeLines[EXCHANGES.indexOf(exchange)] ?? "");
+  if (String(sent.length) === headers["content-length"]) return sent;
+  return new TextEncoder().encode(JSON.stringify(body) ?? "");
+}
+
+/** The body as it stands in its line: JSON.stringify would make -5 of -5.0. */
+function asSent(line: string): Uint8Array {
+  const name = '"body":';
+  const at = line.indexOf(name, line.indexOf('"response":')) + name.length;
+  return new TextEncoder().encode(line.slice(at, -"}}".length));
 }
 
 /** A server that answers from recordings: `"POST /generate"` → file; anything else is a 404. */
