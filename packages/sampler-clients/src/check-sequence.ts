@@ -136,7 +136,7 @@ function checkPrompt(echo: PromptEcho, request: SampleRequest): string | null {
 }
 
 function readIds(raw: ArrayLike<unknown>, vocabSize: number): Int32Array | string {
-  const ids = new Int32Array(raw.length);
+  const ids = raw instanceof Int32Array ? raw : new Int32Array(raw.length);
   for (let i = 0; i < raw.length; i += 1) {
     const id = raw[i];
     if (typeof id !== "number" || !Number.isInteger(id) || id < 0 || id >= vocabSize) {
@@ -164,7 +164,7 @@ function checkEntries(raw: RawSequence, ids: Int32Array): string | null {
 const ZERO_RUN = 8;
 
 function readLogprobs(raw: ArrayLike<unknown>, kind: LogprobKind): Float32Array | string {
-  const logprobs = new Float32Array(raw.length);
+  const logprobs = raw instanceof Float32Array ? raw : new Float32Array(raw.length);
   let zeros = 0;
   for (let i = 0; i < raw.length; i += 1) {
     const logprob = raw[i];

@@ -1,22 +1,21 @@
 /**
- * Servers send the prompt's ids back, which is most of a late answer. In: an answer's JSON text, the text of the ids
- * as they were sent. Out: the same answer with `null` for every echo that is, character for character, what was sent:
- * it is proven, so it need not be parsed and compared number by number. Any other echo stays, and is compared.
+ * Servers send the prompt's ids back, which is most of a late answer. In: a source, the place behind a `[`, the bytes of
+ * the ids as they were sent. Out: where the list ends, if it is an echo and, byte for byte, what was sent: then it is
+ * proven, and need not be parsed and compared number by number. −1 = anything else, which stays, and is compared.
  */
-const ECHO = '"prompt_token_ids":[';
+import { literal, readLiteral, type Source } from "./cut-numbers.ts";
+
+const ECHO = literal('"prompt_token_ids":[');
+const [COMMA, BRACE, CLOSE] = [44, 123, 93];
 
 /** `sent` without brackets; an echo with other white space simply stays. */
-export function takeProvenEchoes(json: string, sent: string): string {
-  let out = "";
-  let from = 0;
-  for (let at = json.indexOf(ECHO); at !== -1; at = json.indexOf(ECHO, at + 1)) {
-    const start = at + ECHO.length;
-    const end = start + sent.length;
-    // Behind a backslash it is the end of another name.
-    const isName = json[at - 1] === "," || json[at - 1] === "{";
-    if (!isName || json[end] !== "]" || !json.startsWith(sent, start)) continue;
-    out += `${json.slice(from, start - 1)}null`;
-    from = end + 1;
-  }
-  return from === 0 ? json : out + json.slice(from);
+export function findEcho(source: Source, start: number, sent: Buffer): number {
+  const { bytes } = source;
+  const name = start - ECHO.length;
+  if (readLiteral(source, name, ECHO) === -1) return -1;
+  // Behind a backslash it is the end of another name.
+  const before = bytes[name - 1];
+  const end = start + sent.length;
+  if ((before !== COMMA && before !== BRACE) || bytes[end] !== CLOSE) return -1;
+  return bytes.compare(sent, 0, sent.length, start, end) === 0 ? end : -1;
 }

@@ -8,7 +8,7 @@ export type RawSequence = {
   readonly ok: true;
   /** Place among the request's samples. */
   readonly index: number;
-  /** Anything may stand in these lists: null, strings, −1. */
+  /** Anything may stand in these lists: null, strings, −1. Typed rows become the sequence's own. */
   readonly ids: ArrayLike<unknown>;
   readonly logprobs: ArrayLike<unknown>;
   /** Ids of the logprob entries; null = the server sends logprobs without ids. */

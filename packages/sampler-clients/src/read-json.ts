@@ -16,19 +16,12 @@ export async function sendJson(
   return reply.ok ? readJson(reply, `${call.method} ${http.url}${call.path}`) : reply;
 }
 
-/**
- * Routers answer HTML with 200: the content is looked at, not only the status. `shorten` leaves out of the text what
- * need not be parsed.
- */
-export function readJson(
-  reply: Reply,
-  what: string,
-  shorten: (json: string) => string = (json) => json,
-): Json | Trouble {
+/** Routers answer HTML with 200: the content is looked at, not only the status. */
+export function readJson(reply: Reply, what: string): Json | Trouble {
   if (reply.status !== 200) return readStatus(reply, what);
   const text = replyText(reply);
   try {
-    return { ok: true, value: JSON.parse(shorten(text)) as unknown, reply };
+    return { ok: true, value: JSON.parse(text) as unknown, reply };
   } catch {
     const type = reply.contentType === "" ? "no content type" : reply.contentType;
     return trouble(

@@ -5,9 +5,13 @@ import fc from "fast-check";
 import { parseGenerate as parseSglang } from "../src/adapters/sglang-wire.ts";
 import { parseCompletions, parseGenerate } from "../src/adapters/vllm-wire.ts";
 import { checkAnswer } from "../src/check-sequence.ts";
-import { takeProvenEchoes } from "../src/prompt-echo.ts";
+import { cutLists } from "../src/cut-lists.ts";
 import { EXCHANGES, EXPECTED } from "./recorded/recordings.ts";
 import { request } from "./support/requests.ts";
+
+function takeProvenEchoes(json: string, sent: string): string {
+  return cutLists(new TextEncoder().encode(json), [], sent).rest;
+}
 
 const PARSERS = {
   "vllm-generate": (body: unknown) => parseGenerate(body),

@@ -4,8 +4,21 @@
  * leaks ids and cannot be aborted.
  */
 import type { SampleRequest } from "@interlace/core";
+import { idsOf, rowOf, type Row } from "../cut-lists.ts";
+import type { Reply } from "../http.ts";
 import { promptJson } from "../prompt-json.ts";
-import { fields, list, number, rawFailure, text, type RawSample } from "../raw-sample.ts";
+import {
+  fields,
+  list,
+  number,
+  rawFailure,
+  text,
+  type RawSample,
+  type RawSequence,
+} from "../raw-sample.ts";
+import { readCut } from "../read-cut.ts";
+import type { Trouble } from "../trouble.ts";
+import { SGLANG_LISTS } from "./sglang-cut.ts";
 
 /** Aborting matches by prefix, so no id of a request may begin another: the width is fixed. */
 export function requestIds(request: SampleRequest, wireId: string): readonly string[] {
@@ -60,28 +73,30 @@ function samplingParams(request: SampleRequest, index: number, seeds: boolean): 
   };
 }
 
-/** A text = the answer is no list of samples. */
+/** A text = the answer is no list of samples. `rows`: lists that were cut out of it before. */
 export function parseGenerate(
   body: unknown,
   ids: readonly string[],
+  rows: readonly Row[] = [],
 ): readonly RawSample[] | string {
   const items = list(body) ?? (typeof body === "object" && body !== null ? [body] : null);
   if (items === null) return "Expected an array of samples, the answer is none";
-  return items.map((value, place) => parseItem(fields(value), ids, place));
+  return items.map((value, place) => parseItem(fields(value), ids, place, rows));
 }
 
 function parseItem(
   item: Readonly<Record<string, unknown>>,
   rids: readonly string[],
   place: number,
+  rows: readonly Row[],
 ): RawSample {
   const meta = fields(item["meta_info"]);
   const named = rids.indexOf(text(meta["id"]) ?? "");
   const index = named === -1 ? place : named;
   const ended = readFinish(meta["finish_reason"]);
   if (typeof ended !== "string") return rawFailure(index, ended.cause, ended.detail);
-  const ids = list(item["output_ids"]);
-  const entries = list(meta["output_token_logprobs"]);
+  const ids = idsOf(item["output_ids"], rows);
+  const entries = readEntries(meta["output_token_logprobs"], rows);
   if (ids === null || entries === null) {
     const detail =
       "Expected output_ids and meta_info.output_token_logprobs, the sample lacks them (does a router strip meta_info?)";
@@ -91,13 +106,40 @@ function parseItem(
     ok: true,
     index,
     ids,
-    logprobs: entries.map((entry) => list(entry)?.[0]),
-    entryIds: entries.map((entry) => list(entry)?.[1]),
+    ...entries,
     finish: ended,
     versions: readSpans(meta),
     text: text(item["text"]),
     prompt: { ids: list(item["prompt_token_ids"]), length: number(meta["prompt_tokens"]) },
   };
+}
+
+type Entries = Pick<RawSequence, "logprobs" | "entryIds">;
+
+/** `[logprob, id, text]` each. */
+function readEntries(value: unknown, rows: readonly Row[]): Entries | null {
+  const row = rowOf(value, rows);
+  if (row?.logprobs) return { logprobs: row.logprobs, entryIds: row.ids };
+  const entries = list(value);
+  if (entries === null) return null;
+  return {
+    logprobs: entries.map((entry) => list(entry)?.[0]),
+    entryIds: entries.map((entry) => list(entry)?.[1]),
+  };
+}
+
+/**
+ * The same from the bytes: long lists are cut out where they are as SGLang 0.5 writes them, the rest is parsed. `sent`:
+ * text of the prompt's ids.
+ */
+export function readGenerate(
+  reply: Reply,
+  what: string,
+  sent: string,
+  ids: readonly string[],
+): readonly RawSample[] | string | Trouble {
+  const json = readCut(reply, what, SGLANG_LISTS, sent);
+  return json.ok ? parseGenerate(json.value, ids, json.rows) : json;
 }
 
 /** Spans where the server has them; else the version at the time of the answer, as the caller knows the one before. */

@@ -4,16 +4,15 @@
  */
 import type { SampleRequest } from "@interlace/core";
 import type { Http } from "../http.ts";
-import { takeProvenEchoes } from "../prompt-echo.ts";
 import { promptJson } from "../prompt-json.ts";
 import { fields, sampledBy, type RawSample } from "../raw-sample.ts";
-import { readJson, sendJson } from "../read-json.ts";
+import { sendJson } from "../read-json.ts";
 import type { ConnectOptions, Server, ServerFacts } from "../server.ts";
 import { trouble, type Trouble } from "../trouble.ts";
 import { chooseModel } from "./choose-model.ts";
 import { updateSglang } from "./sglang-weights.ts";
 import { postTokenize } from "./post-tokenize.ts";
-import { generateBody, parseGenerate, requestIds } from "./sglang-wire.ts";
+import { generateBody, readGenerate, requestIds } from "./sglang-wire.ts";
 import { readLoad, readVersion, type LoadMetrics } from "./watch-server.ts";
 
 const MODEL_INFO = "/model_info";
@@ -67,13 +66,14 @@ export async function connectSglang(
     const call = { method: "POST", path: "/generate", body, limitMs: null } as const;
     const reply = await http.send(call, abort);
     if (!reply.ok) return reply;
-    const sent = promptJson(request.prompt);
-    const json = readJson(reply, `POST ${http.url}/generate`, (answer) =>
-      takeProvenEchoes(answer, sent),
+    const raws = readGenerate(
+      reply,
+      `POST ${http.url}/generate`,
+      promptJson(request.prompt),
+      requestIds(request, wireId),
     );
-    if (!json.ok) return json;
-    const raws = parseGenerate(json.value, requestIds(request, wireId));
-    return typeof raws === "string" ? trouble("incomplete", raws) : sampledBy(raws, sentTo);
+    if (typeof raws === "string") return trouble("incomplete", raws);
+    return "ok" in raws ? raws : sampledBy(raws, sentTo);
   }
   return {
     facts,

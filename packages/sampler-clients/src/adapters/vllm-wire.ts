@@ -4,8 +4,8 @@
  * entries), `/v1/completions` with `return_token_ids`.
  */
 import type { SampleRequest } from "@interlace/core";
+import { idsOf, rowOf, type Row } from "../cut-lists.ts";
 import type { Reply } from "../http.ts";
-import { takeProvenEchoes } from "../prompt-echo.ts";
 import { promptJson } from "../prompt-json.ts";
 import {
   fields,
@@ -17,9 +17,9 @@ import {
   type RawSample,
   type RawSpan,
 } from "../raw-sample.ts";
-import { readJson } from "../read-json.ts";
+import { readCut } from "../read-cut.ts";
 import type { Trouble } from "../trouble.ts";
-import { cutAnswer, type CutEntries } from "./vllm-cut.ts";
+import { COMPLETIONS_LISTS, GENERATE_LISTS } from "./vllm-cut.ts";
 
 /** Every field is sent: `/v1/completions` fills the others from the model's generation_config. */
 function samplingFields(request: SampleRequest): Record<string, unknown> {
@@ -62,77 +62,59 @@ function joinBody(head: object, name: string, request: SampleRequest, tail: obje
   return `${before},"${name}":[${promptJson(request.prompt)}],${JSON.stringify(tail).slice(1)}`;
 }
 
-/** A text = the answer has no choices at all. `cut`: entries that were taken out of it before. */
+/** A text = the answer has no choices at all. `rows`: lists that were cut out of it before. */
 export function parseGenerate(
   body: unknown,
-  cut: readonly CutEntries[] | null = null,
+  rows: readonly Row[] = [],
 ): readonly RawSample[] | string {
-  return parseChoices(body, "token_ids and logprobs.content", (choice, place) => {
-    const content = list(fields(choice["logprobs"])["content"]);
-    if (content === null) return null;
-    const row = cut?.[place];
-    if (row !== undefined) return { logprobs: row.logprobs, entryIds: row.ids, text: null };
+  return parseChoices(body, rows, "token_ids and logprobs.content", (choice) => {
+    const { content } = fields(choice["logprobs"]);
+    const row = rowOf(content, rows);
+    if (row?.logprobs) return { logprobs: row.logprobs, entryIds: row.ids, text: null };
+    const entries = list(content);
+    if (entries === null) return null;
     return {
-      logprobs: content.map((entry) => fields(entry)["logprob"]),
-      entryIds: content.map(entryId),
+      logprobs: entries.map((entry) => fields(entry)["logprob"]),
+      entryIds: entries.map(entryId),
       text: null,
     };
   });
 }
 
 /**
- * The same from the bytes: the fast way where the answer is as vLLM 0.32 writes it, else the plain one. `sent`: text
- * of the prompt's ids.
+ * The same from the bytes: long lists are cut out where they are as vLLM 0.32 writes them, the rest is parsed. `sent`:
+ * text of the prompt's ids.
  */
 export function readGenerate(
   reply: Reply,
   what: string,
   sent: string,
 ): readonly RawSample[] | string | Trouble {
-  const cut = reply.status === 200 ? cutAnswer(reply.bytes) : null;
-  const rest = cut === null ? null : tryParse(takeProvenEchoes(cut.rest, sent));
-  if (cut !== null && rest !== null && choicesOf(rest) === cut.contents.length) {
-    return parseGenerate(rest, cut.contents);
-  }
-  const json = readJson(reply, what);
-  return json.ok ? parseGenerate(json.value) : json;
+  const json = readCut(reply, what, GENERATE_LISTS, sent);
+  return json.ok ? parseGenerate(json.value, json.rows) : json;
 }
 
-function tryParse(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return null;
-  }
-}
-
-function choicesOf(body: unknown): number {
-  return list(fields(body)["choices"])?.length ?? 0;
-}
-
-export function parseCompletions(body: unknown): readonly RawSample[] | string {
-  return parseChoices(body, "token_ids and logprobs.token_logprobs", (choice) => {
-    const given = fields(choice["logprobs"]);
-    const logprobs = list(given["token_logprobs"]);
-    const tokens = list(given["tokens"]);
-    const named = tokens !== null && tokens.every((token) => namedId(token) !== null);
-    return logprobs === null
-      ? null
-      : {
-          logprobs,
-          entryIds: named ? tokens.map(namedId) : null,
-          text: text(choice["text"]),
-        };
+export function parseCompletions(
+  body: unknown,
+  rows: readonly Row[] = [],
+): readonly RawSample[] | string {
+  return parseChoices(body, rows, "token_ids and logprobs.token_logprobs", (choice) => {
+    const { token_logprobs, tokens } = fields(choice["logprobs"]);
+    const logprobs = rowOf(token_logprobs, rows)?.logprobs ?? list(token_logprobs);
+    if (logprobs === null) return null;
+    const entryIds = rowOf(tokens, rows)?.ids ?? namedIds(tokens);
+    return { logprobs, entryIds, text: text(choice["text"]) };
   });
 }
 
+/** The same from the bytes, as above. */
 export function readCompletions(
   reply: Reply,
   what: string,
   sent: string,
 ): readonly RawSample[] | string | Trouble {
-  const json = readJson(reply, what, (answer) => takeProvenEchoes(answer, sent));
-  return json.ok ? parseCompletions(json.value) : json;
+  const json = readCut(reply, what, COMPLETIONS_LISTS, sent);
+  return json.ok ? parseCompletions(json.value, json.rows) : json;
 }
 
 type Entries = {
@@ -143,8 +125,9 @@ type Entries = {
 
 function parseChoices(
   body: unknown,
+  rows: readonly Row[],
   wanted: string,
-  readEntries: (choice: Readonly<Record<string, unknown>>, place: number) => Entries | null,
+  readEntries: (choice: Readonly<Record<string, unknown>>) => Entries | null,
 ): readonly RawSample[] | string {
   const answer = fields(body);
   const choices = list(answer["choices"]);
@@ -156,8 +139,8 @@ function parseChoices(
     const index = number(choice["index"]) ?? place;
     const ended = readFinish(choice["finish_reason"]);
     if (ended.failure !== null) return rawFailure(index, ended.failure.cause, ended.failure.detail);
-    const ids = list(choice["token_ids"]);
-    const entries = readEntries(choice, place);
+    const ids = idsOf(choice["token_ids"], rows);
+    const entries = readEntries(choice);
     if (ids === null || entries === null) {
       return rawFailure(index, "incomplete", `Expected ${wanted}, the choice lacks them`);
     }
@@ -204,6 +187,12 @@ function readFinish(reason: unknown): Ended {
 function entryId(entry: unknown): unknown {
   const { token_id, token } = fields(entry);
   return token_id ?? namedId(token) ?? token;
+}
+
+/** null = not every token is named by its id. */
+function namedIds(tokens: unknown): readonly unknown[] | null {
+  const named = list(tokens)?.map(namedId) ?? null;
+  return named === null || named.includes(null) ? null : named;
 }
 
 function namedId(token: unknown): number | null {
