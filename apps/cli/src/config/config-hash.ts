@@ -58,9 +58,17 @@ export function hasNoEffect(name: string): boolean {
 
 /** Hex SHA-256. `inputs`: hashes of what the settings only point at (data, prompts, tokenizer). */
 export function hashConfig(config: Config, inputs: Readonly<Record<string, string>>): string {
-  const settings = Object.entries(valuesOf(config)).filter(([name]) => !hasNoEffect(name));
-  const text = JSON.stringify([...settings, ...Object.entries(inputs)].sort(byName));
+  const text = JSON.stringify(Object.entries(hashedValues(config, inputs)).sort(byName));
   return new Bun.CryptoHasher("sha256").update(text).digest("hex");
+}
+
+/** What is hashed. */
+export function hashedValues(
+  config: Config,
+  inputs: Readonly<Record<string, string>>,
+): Readonly<Record<string, unknown>> {
+  const settings = Object.entries(valuesOf(config)).filter(([name]) => !hasNoEffect(name));
+  return Object.fromEntries([...settings, ...Object.entries(inputs)]);
 }
 
 function byName([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {

@@ -55,7 +55,28 @@ function refuseOther(a: EvalResults, b: EvalResults, field: string): void {
   const [one, two] = [a.summary[field], b.summary[field]];
   if (one === two) return;
   throw wrongUse(
-    `${field} is ${JSON.stringify(one)} in ${a.path} and ${JSON.stringify(two)} in ${b.path}: ` +
-      "results of different settings are not compared; evaluate one of them again",
+    `${field} is ${show(one)} in ${a.path} and ${show(two)} in ${b.path}: ` +
+      `results of different settings are not compared; evaluate one of them again with the same ${SETTINGS[field] ?? `rollout.${field}`}`,
   );
+}
+
+/** What a person says it with; the others are budgets, by their own name. */
+const SETTINGS: Readonly<Record<string, string>> = {
+  dataset: "data set (--dataset, --data)",
+  problems: "number of problems (--limit)",
+  data_sha256: "problems (--data)",
+  val_n: "--val-n",
+  temperature: "eval.temperature",
+  top_p: "eval.top_p",
+  top_k: "eval.top_k",
+  seed: "--seed",
+  grader: "grading.grader",
+  prompt_sha256: "protocol.system_prompt",
+  tool_sha256: "protocol.tool_description_file",
+};
+
+/** A hash by its first letters. */
+function show(value: unknown): string {
+  const text = JSON.stringify(value) ?? "not told";
+  return /^"[0-9a-f]{64}"$/.test(text) ? `${text.slice(1, 13)}…` : text;
 }

@@ -31,6 +31,8 @@ export function readResults(path: string): EvalResults {
     if (summary !== null) throw wrongUse(`${at}: expected nothing after the summary`);
     const type =
       typeof json === "object" && json !== null && "type" in json ? json.type : undefined;
+    // Of an evaluation that is not at its end.
+    if (type === "asked") continue;
     if (type === "problem") problems.push(parse(at, problemLineSchema, json));
     else if (type === "summary") summary = parse(at, summaryLineSchema, json);
     else throw wrongUse(`${at}: expected type problem or summary, seen ${JSON.stringify(type)}`);

@@ -4,7 +4,7 @@
  */
 import type { Grader, MathExample, Plan, Sampler, Sandbox } from "@interlace/core";
 import { describeIsolation } from "@interlace/sandbox";
-import { hashConfig } from "../config/config-hash.ts";
+import { hashConfig, hashedValues } from "../config/config-hash.ts";
 import type { Config } from "../config/schema.ts";
 import { checkPlan } from "../rollout/check-plan.ts";
 import { openGrader } from "../rollout/open-grader.ts";
@@ -91,6 +91,7 @@ export async function openEval(
       checkpoint: name,
       weightVersion: weights,
       configHash: hashConfig(config, inputs),
+      askedWith: hashedValues(config, inputs),
     },
     notes: [
       `eval     ${name}: ${datasetName(config)}, ${mode}, ${formatPlural(problems.length, "problem")} × ` +

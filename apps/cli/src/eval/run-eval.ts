@@ -42,7 +42,7 @@ export async function runEval(opened: OpenedEval, run: EvalRun): Promise<EvalEnd
   const { problems, facts, config } = opened;
   using held = new DisposableStack();
   held.use(lockFile(run.path));
-  const recorded = readEvalFile(run.path, facts.configHash);
+  const recorded = readEvalFile(run.path, facts);
   const lines = indexLines(recorded.lines, run, problems.length);
   if (recorded.lines.length > 0) {
     run.terminal.note(
@@ -52,7 +52,8 @@ export async function runEval(opened: OpenedEval, run: EvalRun): Promise<EvalEnd
   // Lines that are asked again must go before anything is added.
   const isKept = lines.size === recorded.lines.length;
   const bytes = isKept ? recorded.bytes : await rewriteEvalFile(run.path, lines.values());
-  const file = held.use(openEvalFile(run.path, bytes));
+  const isTold = isKept && recorded.isTold;
+  const file = held.use(openEvalFile(run.path, bytes, isTold ? null : facts));
 
   const missing = problems.flatMap((_, question) => (lines.has(question) ? [] : [question]));
   const { valN } = facts;

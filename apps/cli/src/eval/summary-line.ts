@@ -5,6 +5,7 @@
 import { measureEval, powersUpTo, type Estimate } from "@interlace/core";
 import { z } from "zod";
 import type { EvalMode } from "../config/eval-schema.ts";
+import type { AskedWith } from "./describe-differences.ts";
 import type { ProblemLine } from "./problem-line.ts";
 
 const count = z.int().min(0);
@@ -51,6 +52,8 @@ export type EvalFacts = {
   readonly checkpoint: string;
   readonly weightVersion: string | null;
   readonly configHash: string;
+  /** What `configHash` is the hash of. */
+  readonly askedWith: AskedWith;
 };
 
 /** `lines` in the data set's order. Figures are over scored generations; unscored ones are counted by reason. */
@@ -107,6 +110,7 @@ export function summaryLine(lines: readonly ProblemLine[], facts: EvalFacts): Su
     seed: sampling.seed,
     ...facts.settings,
     config_hash: facts.configHash,
+    asked_with: facts.askedWith,
   };
 }
 

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { settingsCatalogue } from "../../src/config/catalogue.ts";
 import { hashConfig, hasNoEffect } from "../../src/config/config-hash.ts";
 import { resolveConfig } from "../../src/config/resolve.ts";
+import { markOf } from "../../src/config/showing.ts";
 
 const resolve = async (env: Record<string, string>) =>
   (await resolveConfig({ flags: [], env, file: undefined, preset: undefined })).config;
@@ -25,4 +26,11 @@ test("every name without effect is a setting", () => {
   expect(known).toContain("run.schedule");
   expect(known).toContain("sampler.tls.ca_file");
   expect(known).not.toContain("rollout.seed");
+});
+
+test("what may be a key is never hashed, for what is hashed stands in the files of evaluations", () => {
+  const settings = [...settingsCatalogue().values()];
+  const marked = settings.filter(({ schema }) => markOf(schema) !== null);
+  expect(marked.length).toBeGreaterThan(3);
+  expect(marked.map(({ name }) => name).filter((name) => !hasNoEffect(name))).toEqual([]);
 });

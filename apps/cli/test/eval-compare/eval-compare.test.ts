@@ -114,20 +114,23 @@ print(json.dumps(struct.unpack(">II", head[16:24])))
 
 describe("refused", () => {
   test.each([
-    ["temperature", 0.6, 1],
-    ["top_p", 1, 0.7],
-    ["top_k", 20, null],
-    ["dataset", "other", "toy"],
-    ["grader", "aime_integer", "math_verify"],
-    ["seed", 7, 42],
-    ["max_code_calls", 4, 2],
-  ])("other settings: %s", async (field, value, its) => {
+    ["temperature", 0.6, 1, "eval.temperature"],
+    ["top_p", 1, 0.7, "eval.top_p"],
+    ["top_k", 20, null, "eval.top_k"],
+    ["dataset", "other", "toy", "data set (--dataset, --data)"],
+    ["grader", "aime_integer", "math_verify", "grading.grader"],
+    ["seed", 7, 42, "--seed"],
+    ["max_code_calls", 4, 2, "rollout.max_code_calls"],
+    ["prompt_sha256", "ab".repeat(32), "cd".repeat(32), "protocol.system_prompt"],
+  ])("other settings: %s", async (field, value, its, setting) => {
     const one = result("one", [1, 1], { [field]: its });
     const { code, stderr } = await compare(one, result("two", [1, 1], { [field]: value }));
     expect(code).toBe(2);
-    expect(stderr).toContain(`${field} is `);
-    expect(stderr).toContain("in one.jsonl");
-    expect(stderr).toContain("in two.jsonl");
+    const [a, b] = [its, value].map((each) =>
+      String(each).length === 64 ? `${String(each).slice(0, 12)}…` : JSON.stringify(each),
+    );
+    expect(stderr).toContain(`${field} is ${a} in one.jsonl and ${b} in two.jsonl: `);
+    expect(stderr).toContain(`evaluate one of them again with the same ${setting}\n`);
   });
 
   test("what a mode has for itself may differ from the other mode's", async () => {

@@ -154,12 +154,44 @@ describe("the same", () => {
   });
 
   test("another seed is another evaluation, and does not go on in this one's file", async () => {
-    writeFileSync(inFolder("seed.jsonl"), reference);
     const args = [...SMALL, "--seed", "43", "--out", "seed.jsonl"];
-    const { code, stderr } = await runCli(args, folder);
-    expect(code).toBe(2);
-    expect(stderr).toContain("was made with other settings, data or weights");
-    expect(textOf("seed.jsonl")).toBe(reference);
+    const lines = reference.split("\n");
+    const { config_hash, asked_with } = linesOf("reference.jsonl").at(-1) ?? {};
+    const asked = JSON.stringify({ type: "asked", config_hash, asked_with });
+    const contents = {
+      "with its summary": reference,
+      "cut off by a crash": `${asked}\n${lines[0]}\n${lines[1]?.slice(0, 40)}`,
+      "that does not tell": `${lines[0]}\n`,
+    };
+    for (const [what, content] of Object.entries(contents)) {
+      writeFileSync(inFolder("seed.jsonl"), content);
+      const { code, stderr } = await runCli(args, folder);
+      const differs =
+        what === "that does not tell" ? "" : ": eval.seed (--seed) is 42 there and 43 now";
+      expect([what, code, stderr.trimEnd().split("\n").at(-1)]).toEqual([
+        what,
+        2,
+        `interlace: seed.jsonl was made with other settings, data or weights${differs}; ask with the same, name another --out, or remove the file`,
+      ]);
+      expect(textOf("seed.jsonl")).toBe(content);
+    }
+  });
+
+  test("what it is asked with stands in the file from its beginning, once", async () => {
+    const child = spawnCli([...SMALL, "--concurrency", "1", "--out", "asked.jsonl"], folder);
+    await waitForText(child.stderr, "/20 trajectories");
+    child.kill("SIGKILL");
+    await child.exited;
+    const isAsked = (line: Readonly<Record<string, unknown>>): boolean => line["type"] === "asked";
+    const whole = textOf("asked.jsonl");
+    writeFileSync(inFolder("asked.jsonl"), whole.slice(0, whole.lastIndexOf("\n") + 1));
+    const [first] = linesOf("asked.jsonl");
+    expect(first).toMatchObject({ type: "asked", asked_with: { "rollout.seed": 42 } });
+    const compared = await runCli(["eval", "compare", "asked.jsonl", "reference.jsonl"], folder);
+    expect(compared.stderr).toContain("asked.jsonl has no summary: its evaluation did not end");
+    expect((await runCli([...SMALL, "--out", "asked.jsonl"], folder)).code).toBe(0);
+    expect(textOf("asked.jsonl")).toBe(reference);
+    expect(linesOf("asked.jsonl").filter(isAsked)).toEqual([]);
   });
 });
 
