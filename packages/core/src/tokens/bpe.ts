@@ -1,21 +1,16 @@
 /**
- * A byte-pair vocabulary: one pre-token to ids. In: the `model` of a tokenizer.json.
+ * One pre-token to ids by byte pairs. In: the `model` of a tokenizer.json, and its vocabulary.
  * Knows no added tokens; those it must not give are passed in.
  */
 import { BYTE_CHARACTERS } from "./byte-characters.ts";
 import { createMerger } from "./pair-merger.ts";
-import { refuse } from "./refuse.ts";
 import type { JsonObject } from "./tokenizer-json.ts";
+import type { Vocabulary } from "./vocabulary.ts";
 
 /** A vocabulary and its way of cutting one pre-token. */
-export type WordEncoder = {
+export type WordEncoder = Pick<Vocabulary, "entryOf" | "idOf" | "size"> & {
   /** Appends the ids of one pre-token, which is spelled in the vocabulary's characters. */
   append(ids: number[], word: string): void;
-  /** The entry of an id; null where there is none. */
-  entryOf(id: number): string | null;
-  idOf(entry: string): number | null;
-  /** Highest id + 1. */
-  readonly size: number;
 };
 
 export type Bpe = WordEncoder & {
@@ -24,19 +19,17 @@ export type Bpe = WordEncoder & {
 };
 
 /** `control` are entries that are never found and never merged to. */
-export function createBpe(model: JsonObject, control: ReadonlySet<string>): Bpe {
-  const { vocab, merges } = checkModel(model);
-  const entries = invert(vocab);
-  const idOf = (entry: string): number | null => {
-    // Not every name that an object answers to is an entry: "constructor" gives a function.
-    const id = vocab[entry];
-    return typeof id === "number" ? id : null;
-  };
+export function createBpe(
+  model: JsonObject,
+  vocabulary: Vocabulary,
+  control: ReadonlySet<string>,
+): Bpe {
+  const { entryOf, idOf, size } = vocabulary;
   const find = (entry: string): number => (control.has(entry) ? -1 : (idOf(entry) ?? -1));
   const { unk_token } = model;
   const unknown = typeof unk_token === "string" ? (idOf(unk_token) ?? -1) : -1;
   const fusesUnknown = model["fuse_unk"] === true;
-  const merge = createMerger(merges, entries, find);
+  const merge = createMerger(vocabulary.mergesWithout(control));
   const looksUpWhole = model["ignore_merges"] === true;
   const fallback = model["byte_fallback"] === true ? byteFallback(find) : null;
   const idOfByte = BYTE_CHARACTERS.map(find);
@@ -71,47 +64,11 @@ export function createBpe(model: JsonObject, control: ReadonlySet<string>): Bpe 
       for (const byte of bytes) addSymbol(symbols, idOfByte[byte] as number);
       merge(ids, symbols);
     },
-    entryOf: (id) => entries[id] ?? null,
+    entryOf,
     idOf,
-    size: entries.length,
+    size,
   };
 }
-
-type Vocab = Readonly<Record<string, unknown>>;
-
-function checkModel(model: JsonObject): {
-  readonly vocab: Vocab;
-  readonly merges: readonly unknown[];
-} {
-  const { vocab, merges, continuing_subword_prefix: prefix, end_of_word_suffix: suffix } = model;
-  if (!Array.isArray(merges)) throw refuse('expected a list under "model.merges"', merges);
-  if ((prefix ?? "") !== "" || (suffix ?? "") !== "") {
-    throw refuse("expected byte pairs without marks inside or at the end of words", {
-      continuing_subword_prefix: prefix,
-      end_of_word_suffix: suffix,
-    });
-  }
-  return { vocab: vocab as Vocab, merges };
-}
-
-/** Entries by id; undefined where an id has none. */
-function invert(vocab: Vocab): readonly (string | undefined)[] {
-  const pairs = Object.entries(vocab);
-  let size = 0;
-  for (const [entry, id] of pairs) {
-    if (typeof id !== "number" || !Number.isInteger(id) || id < 0 || id >= LARGEST_VOCAB) {
-      throw refuse(`expected the id of every entry to be from 0 to ${LARGEST_VOCAB - 1}`, {
-        [entry]: id,
-      });
-    }
-    if (id >= size) size = id + 1;
-  }
-  const entries = Array.from<string | undefined>({ length: size }).fill(undefined);
-  for (const [entry, id] of pairs) entries[id as number] = entry;
-  return entries;
-}
-
-const LARGEST_VOCAB = 1 << 24;
 
 const utf8 = new TextEncoder();
 

@@ -50,6 +50,12 @@ function isIndex(name: string): boolean {
   return /^(?:0|[1-9]\d{0,9})$/.test(name) && Number(name) < 2 ** 32 - 1;
 }
 
+/** SHA-256 of what decides ids and text of a tokenizer.json: model, added tokens, steps; in canonical JSON. */
+export function tokenizerFingerprint(json: Readonly<Record<string, unknown>>): Promise<string> {
+  const { model, added_tokens, normalizer, pre_tokenizer, decoder } = json;
+  return sha256Hex(canonicalJson({ model, added_tokens, normalizer, pre_tokenizer, decoder }));
+}
+
 /** SHA-256 of the text's UTF-8, 64 lower case hex digits. */
 export async function sha256Hex(text: string): Promise<string> {
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));

@@ -2,51 +2,15 @@
  * Byte-pair merges, on ids: of all neighbours that may merge, the pair of the lowest rank does, the
  * leftmost of equals first. O(n log n) in the word, so a line of a million blanks is no trap.
  */
+import type { Merges } from "./vocabulary.ts";
 
 /** Room for positions beside ranks in one sortable number: rank · 2^26 + position. */
 const POSITIONS = 1 << 26;
-/** Pairs whose rank is remembered, each in its one slot: a look-up by text costs ten times more. */
-const PAIRS = 1 << 16;
 
 /** Appends the ids that `symbols` merge to. */
 export type Merger = (ids: number[], symbols: readonly number[]) => void;
 
-/** `list` holds `"a b"` or `["a", "b"]`, the first of the lowest rank; `find` gives -1 for no entry. */
-export function createMerger(
-  list: readonly unknown[],
-  entries: readonly (string | undefined)[],
-  find: (entry: string) => number,
-): Merger {
-  const separator = typeof list[0] === "string" ? " " : "\u0000";
-  const rankByText = new Map<string, number>();
-  for (let rank = 0; rank < list.length; rank++) {
-    const pair = list[rank];
-    rankByText.set(Array.isArray(pair) ? `${pair[0]}${separator}${pair[1]}` : String(pair), rank);
-  }
-  /** The id that the merge of a rank gives, once that pair has been met. */
-  const merged = new Int32Array(list.length);
-  const known = {
-    left: new Int32Array(PAIRS).fill(-1),
-    right: new Int32Array(PAIRS),
-    rank: new Int32Array(PAIRS),
-  };
-  const rankOf = (left: number, right: number): number => {
-    const mixed = Math.imul(left, 0x9e3779b1) ^ Math.imul(right, 0x85ebca6b);
-    const slot = (mixed ^ (mixed >>> 15)) & (PAIRS - 1);
-    if (known.left[slot] === left && known.right[slot] === right) return known.rank[slot] as number;
-    const [a, b] = [entries[left] as string, entries[right] as string];
-    let rank = rankByText.get(a + separator + b) ?? -1;
-    if (rank >= 0) {
-      const id = find(a + b);
-      if (id >= 0) merged[rank] = id;
-      else rank = -1;
-    }
-    known.left[slot] = left;
-    known.right[slot] = right;
-    known.rank[slot] = rank;
-    return rank;
-  };
-
+export function createMerger({ rankOf, merged }: Merges): Merger {
   return (ids, symbols) => {
     const count = symbols.length;
     const at = Int32Array.from(symbols);

@@ -8,6 +8,7 @@ import { createBpe, type WordEncoder } from "./bpe.ts";
 import type { JsonObject, TokenizerSpec } from "./tokenizer-json.ts";
 import { byteLevelSplit, metaspaceSplit } from "./pre-tokens.ts";
 import { refuse } from "./refuse.ts";
+import { listedVocabulary } from "./vocabulary.ts";
 
 export type PlainEncoder = Pick<WordEncoder, "entryOf" | "idOf" | "size"> & {
   /** Appends the ids of one run. `atStart`: the run begins the whole text (word markers depend on it). */
@@ -69,7 +70,10 @@ function prepareSteps(spec: TokenizerSpec): Steps {
   const normalize = (text: string): string =>
     library.normalizer === null ? text : library.normalizer.normalize(text);
   const preTokenizer = spec.json["pre_tokenizer"];
-  const bpe = spec.modelType === "BPE" ? createBpe(spec.model, control) : null;
+  const bpe =
+    spec.modelType === "BPE"
+      ? createBpe(spec.model, spec.packed ?? listedVocabulary(spec.model), control)
+      : null;
 
   const splitText = bpe === null ? null : byteLevelSplit(preTokenizer);
   if (bpe !== null && splitText !== null) {

@@ -5,6 +5,7 @@
 import type { AddedToken } from "./added-tokens.ts";
 import { refuse } from "./refuse.ts";
 import { parseDecoderConfig, type TextForm } from "./text-form.ts";
+import type { Vocabulary } from "./vocabulary.ts";
 
 export type TokenizerFiles = {
   /** Content of `tokenizer.json`. */
@@ -22,6 +23,8 @@ export type TokenizerSpec = {
   readonly config: JsonObject;
   readonly model: JsonObject;
   readonly modelType: string;
+  /** Byte pairs that were packed; null = they, or pieces, are listed in `model`. */
+  readonly packed: Vocabulary | null;
   readonly added: readonly AddedToken[];
   readonly textForm: TextForm;
   /** `bos_token`, `eos_token` …: the texts that a template may ask for, only those that are set. */
@@ -40,7 +43,11 @@ const SPECIAL_NAMES = [
   "mask_token",
 ];
 
-export function readTokenizerFiles(files: TokenizerFiles): TokenizerSpec {
+/** `packed`: the vocabulary, where the content of `tokenizer.json` comes without its lists. */
+export function readTokenizerFiles(
+  files: TokenizerFiles,
+  packed: Vocabulary | null = null,
+): TokenizerSpec {
   const json = asObject(files.tokenizer);
   if (json === null) throw refuse("expected tokenizer.json to hold an object", files.tokenizer);
   const config = asObject(files.config);
@@ -48,7 +55,7 @@ export function readTokenizerFiles(files: TokenizerFiles): TokenizerSpec {
     throw refuse("expected tokenizer_config.json to hold an object", files.config);
   const model = asObject(json["model"]);
   if (model === null) throw refuse('expected an object under "model"', json["model"]);
-  const modelType = typeof model["type"] === "string" ? model["type"] : guessModelType(model);
+  const modelType = modelTypeOf(model);
   if (!MODEL_TYPES.includes(modelType)) {
     throw refuse(`expected a model of type ${MODEL_TYPES.join(", ")}`, modelType);
   }
@@ -58,17 +65,20 @@ export function readTokenizerFiles(files: TokenizerFiles): TokenizerSpec {
   const specialTexts = readSpecialTexts(config);
   const chatTemplate = files.chatTemplate ?? readChatTemplate(config["chat_template"]);
   const special = new Set([...Object.values(specialTexts), ...readSpecialLists(config)]);
-  const inVocab = vocabTest(model);
+  const inVocab =
+    packed === null ? vocabTest(model) : (content: string) => packed.idOf(content) !== null;
   const added = readAddedTokens(json["added_tokens"] ?? [], (token) => {
     const isSpecial = token.special || special.has(token.content);
     const inTemplate =
       token.content.trim() !== "" && (chatTemplate?.includes(token.content) ?? false);
     return { isSpecial, isOrdinary: !isSpecial && !inTemplate && inVocab(token.content) };
   });
-  return { json, config, model, modelType, added, textForm, specialTexts, chatTemplate };
+  return { json, config, model, modelType, packed, added, textForm, specialTexts, chatTemplate };
 }
 
-function guessModelType(model: JsonObject): string {
+/** Older files do not name it. */
+export function modelTypeOf(model: JsonObject): string {
+  if (typeof model["type"] === "string") return model["type"];
   if (Array.isArray(model["vocab"])) return "Unigram";
   return Array.isArray(model["merges"]) ? "BPE" : "unknown";
 }
@@ -148,7 +158,7 @@ function readChatTemplate(value: unknown): string | null {
   return typeof template === "string" ? template : null;
 }
 
-function asObject(value: unknown): JsonObject | null {
+export function asObject(value: unknown): JsonObject | null {
   return typeof value === "object" && value !== null && !Array.isArray(value)
     ? (value as JsonObject)
     : null;

@@ -5,11 +5,12 @@
  */
 import { createMatcher, type AddedToken } from "./added-tokens.ts";
 import { createDecoder, type TokenDecoder } from "./decoder.ts";
-import { canonicalJson, sha256Hex } from "./fingerprint.ts";
+import { tokenizerFingerprint } from "./fingerprint.ts";
+import { openPackedTokenizer } from "./packed-tokenizer.ts";
 import { createPlainEncoder } from "./plain-encoder.ts";
 import { createTextEncoding, type TextEncoding } from "./text-encoder.ts";
 import { refuse } from "./refuse.ts";
-import { readTokenizerFiles, type TokenizerFiles } from "./tokenizer-json.ts";
+import { readTokenizerFiles, type TokenizerFiles, type TokenizerSpec } from "./tokenizer-json.ts";
 
 export type Tokenizer = TextEncoding & {
   /** Highest id that the files name, plus one. The model's output may have more rows. */
@@ -31,13 +32,29 @@ export type Tokenizer = TextEncoding & {
   idOf(entry: string): number | null;
   /** The entry of an id as the file spells it; null = no entry. */
   entryOf(id: number): string | null;
-  /** SHA-256 of what decides ids and text (model, added tokens, steps), in canonical JSON. Slow: once per run. */
+  /** SHA-256 of what decides ids and text (model, added tokens, steps), in canonical JSON. Slow unless packed: once per run. */
   fingerprint(): Promise<string>;
 };
 
 /** Throws one sentence when the files cannot be used. */
 export function loadTokenizer(files: TokenizerFiles): Tokenizer {
   const spec = readTokenizerFiles(files);
+  return createTokenizer(spec, () => tokenizerFingerprint(spec.json));
+}
+
+/** The same from bytes of `packTokenizer`, which must be whole; null = they are of another version. */
+export function loadPackedTokenizer(
+  packed: Uint8Array,
+  files: Omit<TokenizerFiles, "tokenizer">,
+): Tokenizer | null {
+  const opened = openPackedTokenizer(packed);
+  if (opened === null) return null;
+  const { json, vocabulary, fingerprint } = opened;
+  const spec = readTokenizerFiles({ ...files, tokenizer: json }, vocabulary);
+  return createTokenizer(spec, () => Promise.resolve(fingerprint));
+}
+
+function createTokenizer(spec: TokenizerSpec, fingerprint: Tokenizer["fingerprint"]): Tokenizer {
   const plain = createPlainEncoder(spec);
   const encoding = createTextEncoding(plain, createMatcher(spec.added));
 
@@ -68,11 +85,6 @@ export function loadTokenizer(files: TokenizerFiles): Tokenizer {
     decoder,
     idOf,
     entryOf,
-    fingerprint: () => {
-      const { model, added_tokens, normalizer, pre_tokenizer, decoder: steps } = spec.json;
-      return sha256Hex(
-        canonicalJson({ model, added_tokens, normalizer, pre_tokenizer, decoder: steps }),
-      );
-    },
+    fingerprint,
   };
 }

@@ -6,7 +6,9 @@ import { createHash } from "node:crypto";
 import {
   createChatTemplate,
   createProtocol,
+  loadPackedTokenizer,
   loadTokenizer,
+  packTokenizer,
   qwen3Coder,
   type Protocol,
   type Tokenizer,
@@ -29,6 +31,7 @@ export type LoadedFolder = {
   readonly tokenizer: Tokenizer;
   /** Text of tokenizer.json: what an independent tokenizer loads. */
   readonly text: string;
+  readonly config: unknown;
   readonly sha256: string;
   readonly chatTemplate: string | null;
 };
@@ -52,9 +55,19 @@ export async function loadFolder(name: string): Promise<LoadedFolder> {
   const text = await Bun.file(new URL("tokenizer.json", folder)).text();
   const config = await Bun.file(new URL("tokenizer_config.json", folder)).json();
   const tokenizer = loadTokenizer({ tokenizer: JSON.parse(text), config });
-  const loaded = { tokenizer, text, sha256: sha256(text), chatTemplate: tokenizer.chatTemplate };
+  const { chatTemplate } = tokenizer;
+  const loaded = { tokenizer, text, config, sha256: sha256(text), chatTemplate };
   folders.set(name, loaded);
   return loaded;
+}
+
+/** The same tokenizer, packed and loaded from its bytes. */
+export async function loadPackedFolder(name: string): Promise<LoadedFolder> {
+  const folder = await loadFolder(name);
+  const packed = packTokenizer(JSON.parse(folder.text), await folder.tokenizer.fingerprint());
+  const tokenizer = packed && loadPackedTokenizer(packed, { config: folder.config });
+  if (tokenizer === null) throw new Error(`Expected ${name} to be packed`);
+  return { ...folder, tokenizer };
 }
 
 /** What a vector was recorded with; throws when a file is not the recorded one. */

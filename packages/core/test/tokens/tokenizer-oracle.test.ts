@@ -5,9 +5,13 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import * as fc from "fast-check";
 import { Tokenizer as RustTokenizer } from "tokenizers";
-import { loadFolder } from "../support/real-tokenizers.ts";
+import { loadFolder, loadPackedFolder } from "../support/real-tokenizers.ts";
 
 const FOLDERS = ["byte", "policy", "qwen2_5", "qwen3", "llama3_1", "deepseek_v3"];
+const FORMS = { listed: loadFolder, packed: loadPackedFolder };
+const CASES = FOLDERS.flatMap((name) =>
+  Object.entries(FORMS).map(([form, open]) => [name, form, open] as const),
+);
 
 /** Pieces that meet every branch of the split patterns, and look-alikes of control tokens. */
 const PIECES = [
@@ -53,9 +57,9 @@ const text = fc.string({ unit: fc.constantFrom(...PIECES), maxLength: 24 });
 /** Loading a real tokenizer twice into Rust and once here takes seconds on a busy machine. */
 setDefaultTimeout(60_000);
 
-describe.each(FOLDERS)("%s", (name) => {
+describe.each(CASES)("%s, %s", (name, _form, open) => {
   const load = async () => {
-    const folder = await loadFolder(name);
+    const folder = await open(name);
     const json = JSON.parse(folder.text) as Record<string, unknown>;
     return {
       ...folder,
