@@ -2,8 +2,9 @@
 import { loadTokenizer, qwen3Coder } from "@interlace/core";
 import type { Config } from "../config/schema.ts";
 import { messageOf } from "../person-error.ts";
-import { chooseSystemPrompt, chooseTool, readTokenizerFolder } from "../rollout/open-language.ts";
+import { chooseSystemPrompt, chooseTool } from "../rollout/open-language.ts";
 import { openTokenizer, type TokenizerSource } from "../rollout/open-tokenizer.ts";
+import { readTokenizerFolder } from "../rollout/tokenizer-folder.ts";
 import { formatCount } from "../terminal/format.ts";
 import { reporterFor, type Finding, type Reporter } from "./finding.ts";
 import {

@@ -2,12 +2,10 @@
  * In: a folder with a model's tokenizer and chat template, and the prompts. Out: the protocol that a rollout speaks,
  * and the names and hashes by which others can tell it apart.
  */
-import { join } from "node:path";
 import {
   createProtocol,
   DEFAULT_SYSTEM_PROMPT,
   DEFAULT_TOOL,
-  loadTokenizer,
   qwen3Coder,
   canonicalJson,
   sha256Hex,
@@ -20,6 +18,7 @@ import type { MessageRow } from "@interlace/train-bridge";
 import type { Config } from "../config/schema.ts";
 import { messageOf, wrongUse } from "../person-error.ts";
 import type { TokenizerSource } from "./open-tokenizer.ts";
+import { readTokenizer } from "./tokenizer-folder.ts";
 
 export type Language = {
   readonly protocol: Protocol;
@@ -41,11 +40,11 @@ export async function openLanguage(
   { folder, id }: Pick<TokenizerSource, "folder" | "id">,
   now: number,
 ): Promise<Language> {
-  const files = await readTokenizerFolder(folder);
+  const load = await readTokenizer(folder);
   const systemPrompt = await chooseSystemPrompt(config);
   const tool = await chooseTool(config);
   try {
-    const tokenizer = loadTokenizer(files);
+    const tokenizer = await load();
     if (tokenizer.chatTemplate === null) {
       throw new Error("it has no chat template: put a chat_template.jinja into the folder");
     }
@@ -80,28 +79,6 @@ export async function openLanguage(
     };
   } catch (error) {
     throw wrongUse(`Cannot use the tokenizer in ${folder}: ${messageOf(error)}`, error);
-  }
-}
-
-export async function readTokenizerFolder(
-  folder: string,
-): Promise<Parameters<typeof loadTokenizer>[0]> {
-  const tokenizer = await readJson(join(folder, "tokenizer.json"));
-  const configFile = join(folder, "tokenizer_config.json");
-  const config = (await Bun.file(configFile).exists()) ? await readJson(configFile) : {};
-  const template = Bun.file(join(folder, "chat_template.jinja"));
-  if (!(await template.exists())) return { tokenizer, config };
-  return { tokenizer, config, chatTemplate: await template.text() };
-}
-
-async function readJson(path: string): Promise<unknown> {
-  try {
-    return (await Bun.file(path).json()) as unknown;
-  } catch (error) {
-    throw wrongUse(
-      `Cannot read ${path}: ${messageOf(error)}; expected a tokenizer folder as Hugging Face lays it out`,
-      error,
-    );
   }
 }
 

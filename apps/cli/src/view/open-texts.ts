@@ -2,15 +2,14 @@
  * What a page shows that lies outside the step's files: token texts and reference answers. In: a run. Out: each, or in
  * words why it is not at hand. A page without them is still a page.
  */
-import { loadTokenizer } from "@interlace/core";
 import type { TrajectoryRow } from "@interlace/train-bridge";
 import type { Config } from "../config/schema.ts";
 import { messageOf, wrongUse } from "../person-error.ts";
 import { recordedTokenizer } from "../replay/open-recording.ts";
 import { carriedInto } from "../rollout/carried-groups.ts";
-import { readTokenizerFolder } from "../rollout/open-language.ts";
 import { openProblems } from "../rollout/open-problems.ts";
 import { stepProblems } from "../rollout/step-problems.ts";
+import { readTokenizer } from "../rollout/tokenizer-folder.ts";
 import type { FoundRun } from "../run-folder/find-run.ts";
 import type { ViewedStep } from "./find-step.ts";
 import { createTokenTexts, type TokenTexts } from "./token-texts.ts";
@@ -32,7 +31,8 @@ export async function openTokenTexts(
     if (source === null) {
       return missing("the run's tokenizer was its server's: name a folder of it with --tokenizer");
     }
-    const tokenizer = loadTokenizer(await readTokenizerFolder(source.folder));
+    const load = await readTokenizer(source.folder);
+    const tokenizer = await load();
     const [expected = "", seen] = [
       run.record.input_hashes["tokenizer"],
       await tokenizer.fingerprint(),

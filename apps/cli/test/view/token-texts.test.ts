@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { loadTokenizer } from "@interlace/core";
-import { readTokenizerFolder } from "../../src/rollout/open-language.ts";
+import { readTokenizerFolder } from "../../src/rollout/tokenizer-folder.ts";
 import { toText } from "../../src/view/html/markup.ts";
 import { renderTokens } from "../../src/view/html/tokens.ts";
 import { createTokenTexts, joinBytes } from "../../src/view/token-texts.ts";
