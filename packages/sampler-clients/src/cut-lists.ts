@@ -9,6 +9,7 @@
  * by the same name later – is for JSON.parse to say: it finds the mark in the list's place. A mark of its own only a
  * server could write, and that may as well write other ids.
  */
+import type { Tokens } from "@interlace/core";
 import {
   found,
   literal,
@@ -20,6 +21,7 @@ import {
   type Source,
 } from "./cut-numbers.ts";
 import { findEcho } from "./prompt-echo.ts";
+import { promptBytes } from "./prompt-json.ts";
 import { list } from "./raw-sample.ts";
 
 /** Reads one item into `item`. Out: the place behind it, −1 = anything else stands there. */
@@ -45,19 +47,18 @@ export type Cut = { readonly rest: string; readonly rows: readonly Row[] };
 
 const [COMMA, OPEN, CLOSE] = [44, 91, 93];
 
-/** `sent`: the JSON text of the prompt's ids; its proven echoes become null. */
-export function cutLists(answer: Uint8Array, names: readonly NamedList[], sent: string): Cut {
+/** `prompt`: what was sent; its proven echoes become null. */
+export function cutLists(answer: Uint8Array, names: readonly NamedList[], prompt: Tokens): Cut {
   const source = sourceOf(answer);
   const { bytes, length } = source;
-  const prompt = Buffer.from(sent, "latin1");
+  const sent = promptBytes(prompt);
   const rows: Row[] = [];
   let rest = "";
   let from = 0;
   for (let at = 0; at < length; at += 1) {
     if (bytes[at] !== OPEN) continue;
     const named = findName(source, names, at + 1);
-    const end =
-      named === null ? findEcho(source, at + 1, prompt) : readItems(source, at + 1, named);
+    const end = named === null ? findEcho(source, at + 1, sent) : readItems(source, at + 1, named);
     if (end === -1) continue;
     rest += bytes.toString("utf8", from, at);
     rest += named === null ? "null" : `{"cut":${rows.length}}`;

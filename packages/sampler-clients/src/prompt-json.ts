@@ -10,15 +10,41 @@ const texts = new WeakMap<Segment, string>();
 export function promptJson(prompt: Tokens): string {
   let all = "";
   for (const segment of prompt.segments) {
-    if (segment.ids.length === 0) continue;
-    let text = texts.get(segment);
-    if (text === undefined) {
-      text = joinIds(segment.ids);
-      texts.set(segment, text);
-    }
-    all = all === "" ? text : `${all},${text}`;
+    const text = segmentJson(segment);
+    if (text !== "") all = all === "" ? text : `${all},${text}`;
   }
   return all;
+}
+
+let sent = Buffer.alloc(1 << 16);
+
+/** The bytes go on behind `length`, and hold until the next prompt's. */
+export type PromptBytes = { readonly bytes: Buffer; readonly length: number };
+
+/** The same as bytes: no text is joined for them. */
+export function promptBytes(prompt: Tokens): PromptBytes {
+  let length = 0;
+  for (const segment of prompt.segments) {
+    const text = segmentJson(segment);
+    if (text === "") continue;
+    const end = length + text.length + 1;
+    if (end > sent.length) sent = Buffer.concat([sent, Buffer.alloc(2 * end)]);
+    if (length > 0) sent[length - 1] = COMMA;
+    sent.write(text, length, "latin1");
+    length = end;
+  }
+  return { bytes: sent, length: Math.max(0, length - 1) };
+}
+
+const COMMA = 44;
+
+function segmentJson(segment: Segment): string {
+  let text = texts.get(segment);
+  if (text === undefined) {
+    text = joinIds(segment.ids);
+    texts.set(segment, text);
+  }
+  return text;
 }
 
 /** Eleven characters hold any int32, a twelfth the comma. */

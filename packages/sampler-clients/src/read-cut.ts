@@ -2,6 +2,7 @@
  * From an answer to its JSON with the long lists cut out, or to the `Trouble` that it is. Where the rest is no JSON
  * the whole is none either, and the plain way says so.
  */
+import type { Tokens } from "@interlace/core";
 import { cutLists, type NamedList, type Row } from "./cut-lists.ts";
 import type { Reply } from "./http.ts";
 import { readJson } from "./read-json.ts";
@@ -9,15 +10,14 @@ import type { Trouble } from "./trouble.ts";
 
 export type CutJson = { readonly ok: true; readonly value: unknown; readonly rows: readonly Row[] };
 
-/** `sent`: the text of the prompt's ids. */
 export function readCut(
   reply: Reply,
   what: string,
   names: readonly NamedList[],
-  sent: string,
+  prompt: Tokens,
 ): CutJson | Trouble {
   if (reply.status === 200) {
-    const { rest, rows } = cutLists(reply.bytes, names, sent);
+    const { rest, rows } = cutLists(reply.bytes, names, prompt);
     try {
       const value: unknown = JSON.parse(rest);
       return { ok: true, value, rows };

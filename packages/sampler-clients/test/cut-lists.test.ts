@@ -14,6 +14,7 @@ import {
   NAMES,
   plainly,
   PROMPT,
+  promptOf,
   RECORDED,
 } from "./support/both-ways.ts";
 import { WIRES, writeFloat, type WrittenSample } from "./support/wire-answers.ts";
@@ -31,7 +32,7 @@ describe("recorded", () => {
     const counts = NAMES.map((name) => {
       const answers = RECORDED.filter((one) => one.name === name);
       const cut = answers.filter(({ reply, asked }) => {
-        const { rows } = cutLists(reply.bytes, WIRES[name].lists, asked.prompt.join(","));
+        const { rows } = cutLists(reply.bytes, WIRES[name].lists, promptOf(asked));
         const withIds = rows.filter(({ ids }) => ids !== null).length;
         const withLogprobs = rows.filter(({ logprobs }) => logprobs !== null).length;
         return Math.min(withIds, withLogprobs) >= asked.samples;
@@ -117,7 +118,7 @@ test("a list longer than all before it is kept whole", () => {
   const ids = Array.from({ length: 150_000 }, (_, i) => i);
   const entries = ids.map((one) => `[-${one % 900}.5,${one},null]`);
   const answer = new TextEncoder().encode(`{"output_token_logprobs":[${entries.join(",")}]}`);
-  const { rows, rest } = cutLists(answer, WIRES.sglang.lists, "");
+  const { rows, rest } = cutLists(answer, WIRES.sglang.lists, promptOf(ASKED));
   expect(rest).toBe('{"output_token_logprobs":{"cut":0}}');
   expect(rows).toEqual([
     { ids: Int32Array.from(ids), logprobs: Float32Array.from(ids, (one) => -(one % 900) - 0.5) },

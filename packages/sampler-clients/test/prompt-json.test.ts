@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { append, NO_TOKENS, sampledSegment, segment, tokensOf } from "@interlace/core";
+import { append, NO_TOKENS, sampledSegment, segment, tokensOf, type Tokens } from "@interlace/core";
 import fc from "fast-check";
-import { joinIds, promptJson } from "../src/prompt-json.ts";
+import { joinIds, promptBytes, promptJson } from "../src/prompt-json.ts";
 
 test("segments are joined in order, empty ones leave no comma", () => {
   const first = append(NO_TOKENS, segment("context", Int32Array.of(1, 300)));
@@ -31,4 +31,22 @@ test("any int32 is written as `join` writes it, also past the first piece of mem
   expect(joinIds(long)).toBe(long.join(","));
   expect(joinIds(Int32Array.of(0, 2_147_483_647))).toBe("0,2147483647");
   expect(joinIds(long.subarray(3, 5))).toBe(long.subarray(3, 5).join(","));
+});
+
+test("as bytes it is the same, whatever came before, also past the first piece of memory", () => {
+  const read = (prompt: Tokens): string => {
+    const { bytes, length } = promptBytes(prompt);
+    return bytes.toString("latin1", 0, length);
+  };
+  const ids = fc.int32Array({ min: 0, maxLength: 9 });
+  fc.assert(
+    fc.property(fc.array(ids, { maxLength: 5 }), (rows) => {
+      const prompt = rows.reduce((all, row) => append(all, segment("context", row)), NO_TOKENS);
+      expect(read(prompt)).toBe(promptJson(prompt));
+    }),
+  );
+  const long = tokensOf(Int32Array.from({ length: 50_000 }, (_, i) => i));
+  const longer = append(long, segment("observed", Int32Array.of(1, 2)));
+  expect(read(longer)).toBe(promptJson(longer));
+  expect(read(NO_TOKENS)).toBe("");
 });

@@ -3,7 +3,7 @@
  * n samples are a batch of n equal prompts with an id and parameters each: `n` in one item shares the seed,
  * leaks ids and cannot be aborted.
  */
-import type { SampleRequest } from "@interlace/core";
+import type { SampleRequest, Tokens } from "@interlace/core";
 import { idsOf, rowOf, type Row } from "../cut-lists.ts";
 import type { Reply } from "../http.ts";
 import { promptJson } from "../prompt-json.ts";
@@ -129,16 +129,15 @@ function readEntries(value: unknown, rows: readonly Row[]): Entries | null {
 }
 
 /**
- * The same from the bytes: long lists are cut out where they are as SGLang 0.5 writes them, the rest is parsed. `sent`:
- * text of the prompt's ids.
+ * The same from the bytes: long lists are cut out where they are as SGLang 0.5 writes them, the rest is parsed.
  */
 export function readGenerate(
   reply: Reply,
   what: string,
-  sent: string,
+  prompt: Tokens,
   ids: readonly string[],
 ): readonly RawSample[] | string | Trouble {
-  const json = readCut(reply, what, SGLANG_LISTS, sent);
+  const json = readCut(reply, what, SGLANG_LISTS, prompt);
   return json.ok ? parseGenerate(json.value, ids, json.rows) : json;
 }
 

@@ -4,7 +4,6 @@
  */
 import type { SampleRequest } from "@interlace/core";
 import type { Http } from "../http.ts";
-import { promptJson } from "../prompt-json.ts";
 import { fields, sampledBy, type RawSample } from "../raw-sample.ts";
 import { sendJson } from "../read-json.ts";
 import type { ConnectOptions, Server, ServerFacts } from "../server.ts";
@@ -69,7 +68,7 @@ export async function connectSglang(
     const raws = readGenerate(
       reply,
       `POST ${http.url}/generate`,
-      promptJson(request.prompt),
+      request.prompt,
       requestIds(request, wireId),
     );
     if (typeof raws === "string") return trouble("incomplete", raws);

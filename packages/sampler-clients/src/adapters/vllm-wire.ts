@@ -3,7 +3,7 @@
  * samples. Pure; knows no HTTP. Shapes: `/inference/v1/generate` (0.32 and the older `token: "token_id:N"`
  * entries), `/v1/completions` with `return_token_ids`.
  */
-import type { SampleRequest } from "@interlace/core";
+import type { SampleRequest, Tokens } from "@interlace/core";
 import { idsOf, rowOf, type Row } from "../cut-lists.ts";
 import type { Reply } from "../http.ts";
 import { promptJson } from "../prompt-json.ts";
@@ -82,15 +82,14 @@ export function parseGenerate(
 }
 
 /**
- * The same from the bytes: long lists are cut out where they are as vLLM 0.32 writes them, the rest is parsed. `sent`:
- * text of the prompt's ids.
+ * The same from the bytes: long lists are cut out where they are as vLLM 0.32 writes them, the rest is parsed.
  */
 export function readGenerate(
   reply: Reply,
   what: string,
-  sent: string,
+  prompt: Tokens,
 ): readonly RawSample[] | string | Trouble {
-  const json = readCut(reply, what, GENERATE_LISTS, sent);
+  const json = readCut(reply, what, GENERATE_LISTS, prompt);
   return json.ok ? parseGenerate(json.value, json.rows) : json;
 }
 
@@ -111,9 +110,9 @@ export function parseCompletions(
 export function readCompletions(
   reply: Reply,
   what: string,
-  sent: string,
+  prompt: Tokens,
 ): readonly RawSample[] | string | Trouble {
-  const json = readCut(reply, what, COMPLETIONS_LISTS, sent);
+  const json = readCut(reply, what, COMPLETIONS_LISTS, prompt);
   return json.ok ? parseCompletions(json.value, json.rows) : json;
 }
 

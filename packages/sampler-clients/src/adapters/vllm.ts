@@ -4,7 +4,6 @@
  */
 import type { SampleRequest } from "@interlace/core";
 import type { Call, Http } from "../http.ts";
-import { promptJson } from "../prompt-json.ts";
 import { sampledBy, type RawSample } from "../raw-sample.ts";
 import { sendJson } from "../read-json.ts";
 import type { ConnectOptions, Server, ServerFacts } from "../server.ts";
@@ -71,7 +70,7 @@ export async function connectVllm(
     const raws = (generate ? readGenerate : readCompletions)(
       reply,
       `POST ${http.url}${path}`,
-      promptJson(request.prompt),
+      request.prompt,
     );
     if (typeof raws === "string") return trouble("incomplete", raws);
     return "ok" in raws ? raws : sampledBy(raws, sentTo);

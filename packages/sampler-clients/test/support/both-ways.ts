@@ -3,7 +3,7 @@
  * caller sees, floats as bits, so that the two can be compared.
  */
 import { expect } from "bun:test";
-import { tokensOf, type SampleRequest } from "@interlace/core";
+import { tokensOf, type SampleRequest, type Tokens } from "@interlace/core";
 import { checkAnswer } from "../../src/check-sequence.ts";
 import { cutLists } from "../../src/cut-lists.ts";
 import type { Reply } from "../../src/http.ts";
@@ -39,9 +39,13 @@ export const ASKED: Asked = {
 /** Lists of one sample. */
 export const LISTS = { "vllm-generate": 2, "vllm-completions": 5, sglang: 2 } as const;
 
-function requestOf({ prompt, samples, max, stop }: Asked): SampleRequest {
-  const tokens = tokensOf(Int32Array.from(prompt));
-  return request({ prompt: tokens, samples, maxTokens: max, stopIds: stop });
+export function promptOf({ prompt }: Pick<Asked, "prompt">): Tokens {
+  return tokensOf(Int32Array.from(prompt));
+}
+
+function requestOf(asked: Asked): SampleRequest {
+  const { samples, max, stop } = asked;
+  return request({ prompt: promptOf(asked), samples, maxTokens: max, stopIds: stop });
 }
 
 /** What a caller sees, with floats as bits. */
@@ -71,7 +75,7 @@ export function plainly(wire: WireReader, reply: Reply, asked: Asked): unknown {
 }
 
 export function fast(wire: WireReader, reply: Reply, asked: Asked): unknown {
-  return outcome(wire.read(reply, asked.prompt.join(","), asked.rids ?? []), asked);
+  return outcome(wire.read(reply, promptOf(asked), asked.rids ?? []), asked);
 }
 
 export function expectSame(
@@ -85,7 +89,7 @@ export function expectSame(
 
 /** Lists that were cut. */
 export function cutsOf(name: WireName, answer: Uint8Array | string): number {
-  return cutLists(replyWith(answer).bytes, WIRES[name].lists, PROMPT.join(",")).rows.length;
+  return cutLists(replyWith(answer).bytes, WIRES[name].lists, promptOf(ASKED)).rows.length;
 }
 
 export type Recorded = { readonly name: WireName; readonly asked: Asked; readonly reply: Reply };

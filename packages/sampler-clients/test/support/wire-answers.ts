@@ -2,6 +2,7 @@
  * Answers as vLLM 0.32 and SGLang 0.5 write them, byte for byte: names in their order, no white space, floats as
  * Python writes them. For tests of the readers; what a sample says is the test's own.
  */
+import type { Tokens } from "@interlace/core";
 import {
   readGenerate as readSglang,
   parseGenerate as parseSglang,
@@ -26,7 +27,7 @@ export type WireReader = {
   /** The plain way. */
   readonly parse: (body: unknown, rids: readonly string[]) => Raws;
   /** The fast way. */
-  readonly read: (reply: Reply, sent: string, rids: readonly string[]) => Raws | Trouble;
+  readonly read: (reply: Reply, prompt: Tokens, rids: readonly string[]) => Raws | Trouble;
   readonly write: (samples: readonly WrittenSample[], prompt: string) => string;
 };
 
@@ -48,19 +49,19 @@ export const WIRES = {
   "vllm-generate": {
     lists: GENERATE_LISTS,
     parse: (body) => parseGenerate(body),
-    read: (reply, sent) => readGenerate(reply, "POST /x", sent),
+    read: (reply, prompt) => readGenerate(reply, "POST /x", prompt),
     write: writeGenerate,
   },
   "vllm-completions": {
     lists: COMPLETIONS_LISTS,
     parse: (body) => parseCompletions(body),
-    read: (reply, sent) => readCompletions(reply, "POST /x", sent),
+    read: (reply, prompt) => readCompletions(reply, "POST /x", prompt),
     write: writeCompletions,
   },
   sglang: {
     lists: SGLANG_LISTS,
     parse: (body, rids) => parseSglang(body, rids),
-    read: (reply, sent, rids) => readSglang(reply, "POST /x", sent, rids),
+    read: (reply, prompt, rids) => readSglang(reply, "POST /x", prompt, rids),
     write: writeSglang,
   },
 } as const satisfies Readonly<Record<string, WireReader>>;
