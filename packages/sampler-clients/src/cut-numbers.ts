@@ -77,14 +77,15 @@ export function readSame({ view }: Source, from: number, to: number, at: number)
 /** The number read last: a second result without an object per number. */
 export let found = 0;
 
-const [MINUS, DOT, ZERO, NINE, LOWER_CASE, LETTER_E] = [45, 46, 48, 57, 32, 101];
+const [MINUS, DOT, ZERO, LOWER_CASE, LETTER_E] = [45, 46, 48, 32, 101];
 
 /** Of an id: nine digits at most, none of them a leading zero. */
 export function readInteger({ bytes }: Source, from: number): number {
   let at = from;
   let all = 0;
-  for (let byte = bytes[at]!; byte >= ZERO && byte <= NINE; byte = bytes[at]!) {
-    all = all * 10 + byte - ZERO;
+  for (let digit = bytes[at]! - ZERO; digit >= 0 && digit <= 9; digit = bytes[at]! - ZERO) {
+    // Of more than nine digits anything may come out.
+    all = (Math.imul(all, 10) + digit) | 0;
     at += 1;
     if (all === 0) break;
   }
@@ -108,8 +109,8 @@ export function readDecimal(source: Source, from: number): number {
     all = all * 10_000 + valueOf(word);
     at += 4;
   }
-  for (let byte = bytes[at]!; byte >= ZERO && byte <= NINE; byte = bytes[at]!) {
-    all = all * 10 + byte - ZERO;
+  for (let digit = bytes[at]! - ZERO; digit >= 0 && digit <= 9; digit = bytes[at]! - ZERO) {
+    all = all * 10 + digit;
     at += 1;
   }
   const places = at - dot - 1;
