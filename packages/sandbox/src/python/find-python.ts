@@ -17,13 +17,20 @@ export type Python = {
 
 export const OLDEST_PYTHON = [3, 11] as const;
 
+/** Begins as `-S` does, without packages, and then has them as any other: a second start behind a shim costs 50 ms. */
 const PROBE = `
 import json, os, sys
+def folders():
+    return [entry for entry in sys.path if entry and os.path.exists(entry)]
+library = folders()
+import site
+site.main()
 print(json.dumps({
     "executable": sys.executable,
     "prefixes": sorted({sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix}),
     "version": sys.version_info[:3],
-    "path": [entry for entry in sys.path if entry and os.path.exists(entry)],
+    "library": library,
+    "path": folders(),
 }))
 `;
 
@@ -31,6 +38,7 @@ type Probed = {
   readonly executable: string;
   readonly prefixes: readonly string[];
   readonly version: [number, number, number];
+  readonly library: readonly string[];
   readonly path: readonly string[];
 };
 
@@ -43,32 +51,25 @@ export async function findPython(wanted = "python3"): Promise<Python> {
       `Expected Python ${oldest} or later as "${wanted}" to run the model's code, found no such program; install it (apt-get install python3, brew install python) or name another one`,
     );
   }
-  const [bare, full] = await Promise.all([
-    probe(found, ["-I", "-S", "-B"]),
-    probe(found, ["-I", "-B"]),
-  ]);
-  if (bare === null || full === null) {
+  const probed = await probe(found);
+  if (probed === null) {
     throw new Error(
       `Expected ${found} to be a Python ${oldest} or later, but it did not run a small program; name another interpreter`,
     );
   }
-  const [major, minor] = full.version;
+  const { executable, prefixes, version, library, path } = probed;
+  const [major, minor] = version;
   if (major !== OLDEST_PYTHON[0] || minor < OLDEST_PYTHON[1]) {
     throw new Error(
-      `Expected Python ${oldest} or later, found ${full.version.join(".")} at ${full.executable}; install a later one or name it`,
+      `Expected Python ${oldest} or later, found ${version.join(".")} at ${executable}; install a later one or name it`,
     );
   }
-  return {
-    executable: full.executable,
-    prefixes: full.prefixes,
-    version: full.version,
-    packages: full.path.filter((entry) => !bare.path.includes(entry)),
-    library: bare.path,
-  };
+  const packages = path.filter((entry) => !library.includes(entry));
+  return { executable, prefixes, version, packages, library };
 }
 
-async function probe(program: string, flags: readonly string[]): Promise<Probed | null> {
-  const child = Bun.spawn([program, ...flags, "-c", PROBE], {
+async function probe(program: string): Promise<Probed | null> {
+  const child = Bun.spawn([program, "-I", "-S", "-B", "-c", PROBE], {
     stdin: "ignore",
     stdout: "pipe",
     stderr: "ignore",

@@ -34,6 +34,26 @@ test("a virtual environment keeps its own packages", async () => {
   expect(inside.prefixes).toContain(place);
 });
 
+test("packages and library are what starts with and without packages have", async () => {
+  const { executable } = await findPython();
+  const place = join(folder, "both");
+  await Bun.spawn([executable, "-m", "venv", "--without-pip", place]).exited;
+  const [site] = (await findPython(join(place, "bin", "python"))).packages;
+  await Bun.write(join(site ?? "", "more.pth"), `${folder}\n`);
+  for (const python of [executable, join(place, "bin", "python")]) {
+    const program =
+      "import os, sys; print('\\n'.join(e for e in sys.path if e and os.path.exists(e)))";
+    const started = async (...flags: readonly string[]): Promise<readonly string[]> => {
+      const child = Bun.spawn([python, ...flags, "-c", program], { stdout: "pipe" });
+      return (await child.stdout.text()).trimEnd().split("\n");
+    };
+    const [bare, full] = [await started("-I", "-S", "-B"), await started("-I", "-B")];
+    const found = await findPython(python);
+    expect(found.library).toEqual(bare);
+    expect(found.packages).toEqual(full.filter((entry) => !bare.includes(entry)));
+  }
+});
+
 test("a missing interpreter is an error for a person", () => {
   expect(findPython("no-such-python")).rejects.toThrow(
     'Expected Python 3.11 or later as "no-such-python" to run the model\'s code, found no such program',
