@@ -6,6 +6,7 @@ nothing of the pool is left. First on stdout comes one line of JSON: what is enf
 """
 
 import dataclasses
+import functools
 import gc
 import importlib
 import json
@@ -85,48 +86,52 @@ def be_template(config: Config, listener: socket.socket, groups: Groups, proc: i
             syscalls.prctl(syscalls.PR_SET_PDEATHSIG, signal.SIGKILL)
         else:
             syscalls.prctl(syscalls.PR_SET_CHILD_SUBREAPER, 1)
-        preloaded = _preload(config)
+        for name in config.preload:
+            importlib.import_module(name)
+        _refuse_threads(config, proc)
         confinement = Confinement(config, groups, proc)
-        threads = _threads(proc)
-        if threads > 1:
-            raise RuntimeError(f"{threads} threads after importing {preloaded}: a fork would hang")
-        template = Template(confinement, listener, _address_space(proc))
         confinement.close_around_template()
+        if not config.first_alone:
+            warm_up(config, proc)
+        template = Template(confinement, listener, lambda: _address_space(proc))
+        if config.first_alone:
+            template.after_first = functools.partial(warm_up, config, proc)
         say(
             {
                 "landlock": confinement.landlock,
                 "seccomp": confinement.filter is not None,
                 "root": confinement.root,
                 "memory_group": bool(groups.limits),
-                "preloaded": preloaded,
             }
         )
-        gc.collect()
-        gc.freeze()  # so that a collection in a worker does not touch, and so copy, every page
     except BaseException as error:
         say({"error": f"{type(error).__name__}: {error}"})
         os._exit(1)
     template.serve()
 
 
-def _preload(config: Config) -> list[str]:
-    for name in config.preload:
-        importlib.import_module(name)
+def warm_up(config: Config, proc: int) -> None:
+    """The last imports, for all workers to come."""
     for name in config.preload_optional:
         try:
             importlib.import_module(name)
         except ImportError:
             pass
-    wanted = config.preload + config.preload_optional
-    return [name for name in wanted if name in sys.modules]
+    _refuse_threads(config, proc)
+    gc.collect()
+    gc.freeze()  # so that a collection in a worker does not touch, and so copy, every page
 
 
-def _threads(proc: int) -> int:
+def _refuse_threads(config: Config, proc: int) -> None:
     tasks = os.open("self/task", os.O_RDONLY | os.O_DIRECTORY, dir_fd=proc)
     try:
-        return len(os.listdir(tasks))
+        threads = len(os.listdir(tasks))
     finally:
         os.close(tasks)
+    if threads > 1:
+        wanted = config.preload + config.preload_optional
+        there = [name for name in wanted if name in sys.modules]
+        raise RuntimeError(f"{threads} threads after importing {there}: a fork would hang")
 
 
 def _address_space(proc: int) -> int:

@@ -132,6 +132,7 @@ async function createZygote(options: ZygoteOptions): Promise<Backend> {
     concurrency,
     memoryBytes,
     preload,
+    firstAlone: true, // the probe's, below
     ...(level === undefined ? {} : { level }),
     ...(runAs === undefined ? {} : { runAs }),
   });

@@ -27,6 +27,8 @@ class Config:
     # Imported before the first call; those that are missing are refused, or (optional) left out.
     preload: list[str]
     preload_optional: list[str]
+    # The optional ones only when the first worker has ended: it shows that the jail holds, and waits for nothing.
+    first_alone: bool
     # The call's own folder: its working directory, and HOME.
     home: str
     # Without namespaces: folders of calls are made below this one.

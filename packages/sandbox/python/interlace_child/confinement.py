@@ -31,7 +31,7 @@ class Confinement:
         self.devices = landlock.opened(["/dev"] if config.namespaces else jail.DEVICES)
 
     def close_around_template(self) -> None:
-        """Once, after the last import: what no worker may do, the template need not either."""
+        """Once, before the first worker: what no worker may do, the template need not either."""
         if self.filter is not None:
             syscalls.prctl(syscalls.PR_SET_NO_NEW_PRIVS, 1)
             seccomp.install(seccomp.build(seccomp.of_template(self.config.namespaces), {}))

@@ -43,10 +43,17 @@ class Worker:
 
 
 class Template:
-    def __init__(self, confinement: Confinement, listener: socket.socket, used: int) -> None:
+    def __init__(
+        self, confinement: Confinement, listener: socket.socket, used: Callable[[], int]
+    ) -> None:
+        """`used`: bytes of address space that a fork begins with."""
         self.confinement = confinement
         self.listener = listener
-        self.used_address_space = used
+        self.used = used
+        self.used_address_space = used()
+        # Done once, when the first worker has ended; nothing else is meanwhile.
+        self.after_first: Callable[[], None] | None = None
+        self.reported = 0
         self.namespaces = confinement.config.namespaces
         self.groups = confinement.groups
         self.free = list(range(confinement.config.slots))
@@ -71,6 +78,10 @@ class Template:
             for descriptor, _ in self.poll.poll(self._until_deadline()):
                 self.actions[descriptor]()
             self._keep_deadlines()
+            if self.after_first is not None and self.reported > 0:
+                self.after_first()
+                self.after_first = None
+                self.used_address_space = self.used()
 
     def _watch(self, descriptor: int, action: Callable[[], None]) -> None:
         self.actions[descriptor] = action
@@ -191,6 +202,7 @@ class Template:
         exit_code, by_signal = (code, 0) if code >= 0 else (-1, -code)
         numbers = (ended.number, exit_code, by_signal, ended.reason)
         os.write(1, REPORT.pack(*numbers, cpu, usage.ru_maxrss * 1024))
+        self.reported += 1
         self._fork_waiting()
 
     def _end(self) -> None:

@@ -23,6 +23,13 @@ export type PoolOptions = {
   readonly memoryBytes: number;
   /** Modules imported ahead; those that are missing are refused. */
   readonly preload: readonly string[];
+  /** Not even what most programs import is imported ahead: here it could not be. Default: it is. */
+  readonly bare?: boolean;
+  /**
+   * The first worker is forked before what most programs import is: it only shows that the jail holds, for which nobody
+   * then waits. All others wait for the imports. Default: there is no such worker.
+   */
+  readonly firstAlone?: boolean;
   /** Root may have the pool run as another, plain user, by id. */
   readonly runAs?: number;
   /** Parts of the jail to leave out, to measure what they cost. */
@@ -36,6 +43,8 @@ export type Pool = AsyncDisposable & {
   readonly alive: () => boolean;
   /** Resolves when the template has ended. */
   readonly ended: Promise<void>;
+  /** Whether its imports are behind it. */
+  readonly warm: () => boolean;
   /** A worker that is ready, one made ahead if there is one and it need not be fresh. Give it back by `putBack` or `release`. */
   readonly take: (fresh: boolean) => Promise<Worker>;
   readonly putBack: (worker: Worker) => void;
@@ -101,13 +110,13 @@ async function openPoolAt(level: Level, options: PoolOptions): Promise<Pool> {
   const groups = made.use(grouped ? makeGroups(slots, { memoryBytes, processes }) : noGroups());
   const config = configOf(level, options, folder, slots, groups);
   const template = made.use(await startTemplate(options.python, config));
-  return poolOf(level, spare, config.socket, template, groups, made.move());
+  return poolOf(level, spare, config, template, groups, made.move());
 }
 
 function poolOf(
   level: Level,
   spare: number,
-  socket: string,
+  { socket, first_alone: firstAlone }: Pick<TemplateConfig, "socket" | "first_alone">,
   template: Template,
   groups: Groups,
   owned: AsyncDisposableStack,
@@ -118,6 +127,9 @@ function poolOf(
   let taken = 0;
   let preparing = 0;
   let alive = true;
+  /** Until the first worker has been given back nobody else is made: it would be as cold. */
+  let alone = firstAlone;
+  let warm = !firstAlone;
   void noteTheEnd();
 
   async function noteTheEnd(): Promise<void> {
@@ -145,6 +157,7 @@ function poolOf(
     const busy = () => taken >= cores;
     const wanted = () =>
       alive &&
+      !alone &&
       preparing < (busy() ? cores : cores - taken) &&
       idle.size + preparing < (busy() ? Math.min(cores, spare) : spare);
     while (wanted()) {
@@ -156,6 +169,7 @@ function poolOf(
       );
       preparing -= 1;
       if (!ready) return;
+      warm = true;
       void keep(worker);
     }
   }
@@ -166,6 +180,7 @@ function poolOf(
     report: reportOf(level, template.enforced, groups),
     alive: () => alive,
     ended: template.ended,
+    warm: () => warm,
     async take(fresh) {
       taken += 1;
       const [ready] = fresh ? [] : idle;
@@ -178,6 +193,7 @@ function poolOf(
         taken -= 1;
         throw error;
       }
+      if (!alone) warm = true;
       return worker;
     },
     putBack(worker) {
@@ -186,6 +202,7 @@ function poolOf(
     },
     release() {
       taken -= 1;
+      alone = false;
       void refill();
     },
     start: ({ number }, { wallSeconds, memoryBytes }) =>
@@ -218,7 +235,8 @@ function configOf(
     read_only: needed,
     packages: options.python.packages,
     preload: options.preload,
-    preload_optional: PRELOAD_IF_THERE,
+    preload_optional: options.bare === true ? [] : PRELOAD_IF_THERE,
+    first_alone: options.firstAlone === true,
     // A call's own /tmp would hide an interpreter that lies there.
     home: needed.some((path) => path.startsWith("/tmp/")) ? "/home" : "/tmp",
     folder: join(folder, "calls"),

@@ -16,6 +16,7 @@ export type TemplateConfig = {
   readonly packages: readonly string[];
   readonly preload: readonly string[];
   readonly preload_optional: readonly string[];
+  readonly first_alone: boolean;
   readonly home: string;
   readonly folder: string;
   readonly groups: readonly string[];
@@ -32,7 +33,6 @@ export type Enforced = {
   readonly seccomp: boolean;
   readonly root: boolean;
   readonly memory_group: boolean;
-  readonly preloaded: readonly string[];
 };
 
 /** One running template. When it ends, every awaited report rejects. */

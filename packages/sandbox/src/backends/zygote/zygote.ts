@@ -29,6 +29,7 @@ export async function createZygoteBackend(options: PoolOptions): Promise<Backend
   const first = await openPool(options);
   const { level } = first;
   let pool = Promise.resolve(first);
+  let bare = false;
 
   /** A pool that has ended is replaced, once for all who wait; rejects when that is impossible. */
   async function livingPool(): Promise<Pool> {
@@ -41,7 +42,15 @@ export async function createZygoteBackend(options: PoolOptions): Promise<Backend
 
   async function replace(ended: Pool | null): Promise<Pool> {
     await ended?.[Symbol.asyncDispose]();
-    return openPool({ ...options, level });
+    const again = { ...options, level, firstAlone: false };
+    try {
+      return await openPool({ ...again, bare });
+    } catch (error) {
+      if (bare || ended?.warm() !== false) throw error;
+      // What it was to import ended it: without, calls are slower, and run.
+      bare = true;
+      return openPool({ ...again, bare });
+    }
   }
 
   async function takeWorker(fresh: boolean): Promise<{ living: Pool; worker: Worker }> {
