@@ -105,21 +105,6 @@ export function allocateArrays(length: number): DatumArrays {
   };
 }
 
-/** The first `length` positions of the same memory, ready to be projected into. */
-export function clearArrays(arrays: DatumArrays, length: number): DatumArrays {
-  if (arrays.inputTokens.length < length) {
-    throw new RangeError(
-      `Expected memory for ${length} positions, got ${arrays.inputTokens.length}`,
-    );
-  }
-  const cleared = sliceArrays(arrays, 0, length);
-  // Tokens are written at every position; these only where something was sampled.
-  cleared.oldLogprobs.fill(0);
-  cleared.advantages.fill(0);
-  cleared.lossMask.fill(0);
-  return cleared;
-}
-
 /** Positions `[start, end)` of the same memory. */
 export function sliceArrays(arrays: DatumArrays, start: number, end: number): DatumArrays {
   return {
@@ -132,7 +117,7 @@ export function sliceArrays(arrays: DatumArrays, start: number, end: number): Da
 }
 
 /**
- * `into`: zero-filled arrays of `datumLength(member)` positions; new ones when absent.
+ * `into`: arrays of `datumLength(member)` positions, each of which is written; new ones when absent.
  * Throws when there is a reason for no datum, when turns do not extend the tokens so far, or when a
  * logprob is not finite and ≤ 0: each names the member and the turn.
  */
@@ -152,13 +137,17 @@ export function projectDatum(
       `${where} gives no datum: ${reason} (advantage ${advantage}, ${datumLength(member)} tokens, at most ${maxContextTokens})`,
     );
   }
+  const { inputTokens, targetTokens, oldLogprobs, advantages, lossMask } = into;
   const turnEnds = new Int32Array(member.turns.length);
-  const end = datumLength(member) + 1;
   let turn = 0;
   let at = 0;
   for (const { kind, ids, logprobs } of member.tokens.segments) {
     // What was joined after the last turn is no one's context.
     if (turn === member.turns.length) break;
+    // Positions whose targets the segment is; the token at position 0 has no predecessor, so it is no target.
+    const skip = at === 0 ? 1 : 0;
+    const from = at - 1 + skip;
+    const to = Math.max(from, at - 1 + ids.length);
     if (kind === "sampled") {
       const expected = member.turns[turn];
       if (expected?.promptLength !== at || expected.length !== ids.length || logprobs === null) {
@@ -168,23 +157,22 @@ export function projectDatum(
         );
       }
       checkLogprobs(logprobs, `${where}, turn ${turn}`);
-      // The token at position 0 has no predecessor, so it is no target.
-      const skip = at === 0 ? 1 : 0;
-      const from = at - 1 + skip;
-      const to = Math.max(from, at - 1 + ids.length);
-      into.oldLogprobs.set(logprobs.subarray(skip), from);
-      into.advantages.fill(advantage, from, to);
-      into.lossMask.fill(1, from, to);
+      oldLogprobs.set(skip === 0 ? logprobs : logprobs.subarray(skip), from);
+      advantages.fill(advantage, from, to);
+      lossMask.fill(1, from, to);
       turnEnds[turn] = at + ids.length;
       turn += 1;
+    } else {
+      oldLogprobs.fill(0, from, to);
+      advantages.fill(0, from, to);
+      lossMask.fill(0, from, to);
     }
-    const last = at + ids.length;
-    if (last === at) continue;
-    into.inputTokens.set(last === end ? ids.subarray(0, -1) : ids, at);
-    if (at > 0) into.targetTokens.set(ids, at - 1);
-    else into.targetTokens.set(ids.subarray(1), 0);
-    at = last;
+    targetTokens.set(skip === 0 ? ids : ids.subarray(skip), from);
+    if (at === 0 && ids.length > 0) inputTokens[0] = ids[0] as number;
+    at += ids.length;
   }
+  // One copy of what has just been written, instead of a second one of every segment.
+  inputTokens.set(targetTokens.subarray(0, -1), 1);
   return makeDatum(into, turnEnds);
 }
 

@@ -8,7 +8,6 @@ import { scoreGrade, type Score } from "../reward/score.ts";
 import { isGraded, trajectoryIndex, type GradedMember, type Group } from "../rollout/group.ts";
 import {
   allocateArrays,
-  clearArrays,
   datumLength,
   findNoDatumReason,
   projectDatum,
@@ -124,7 +123,12 @@ export function projectMicroBatch(
   });
   const lengths = sources.map(({ member }) => datumLength(member));
   const total = lengths.reduce((sum, length) => sum + length, 0);
-  const memory = arena === undefined ? allocateArrays(total) : clearArrays(arena, total);
+  const memory = arena ?? allocateArrays(total);
+  if (memory.inputTokens.length < total) {
+    throw new RangeError(
+      `Expected memory for ${total} positions, got ${memory.inputTokens.length}`,
+    );
+  }
   let at = 0;
   return sources.map(({ group, member, advantage }, i) => {
     const end = at + (lengths[i] ?? 0);

@@ -66,6 +66,35 @@ describe("a datum", () => {
   });
 });
 
+test.each([
+  ["begins with a sample", { turns: [{ before: [], sampled: [5, 6, 7] }] }],
+  [
+    "begins with an empty prompt and an empty turn",
+    {
+      turns: [
+        { before: [], sampled: [] },
+        { before: [1], sampled: [2] },
+      ],
+    },
+  ],
+  [
+    "ends with an empty turn",
+    {
+      turns: [
+        { before: [1], sampled: [2] },
+        { before: [3, 4], sampled: [] },
+      ],
+    },
+  ],
+  ["goes on after its last turn", { turns: [{ before: [1, 2], sampled: [3] }], after: [4, 5] }],
+])("a trajectory that %s leaves nothing of what the memory held before", (_, spec) => {
+  const member = handMember(0, { ...spec, grade: RIGHT });
+  const fresh = projectDatum(member, 2, 8192);
+  const used = allocateArrays(fresh.inputTokens.length);
+  for (const array of Object.values(used)) array.fill(9);
+  expect(projectDatum(member, 2, 8192, used)).toEqual(fresh);
+});
+
 describe("no datum", () => {
   test("for a trajectory that is unscored, without advantage, without completion, or too long", () => {
     const silent = handMember(0, { turns: [{ before: [1, 2], sampled: [] }], grade: NO_BOX });
