@@ -7,6 +7,11 @@ import { basename, dirname, join } from "node:path";
 
 /** Most pieces that one system call takes. */
 const MAX_PIECES = 1024;
+/**
+ * Most bytes that one system call is given. Linux keeps what one call writes in as large blocks of memory as it finds,
+ * and above 2 MB the search alone can cost several times the writing.
+ */
+const MAX_BYTES = 2 ** 20;
 
 const REASONS: Readonly<Record<string, string>> = {
   ENOSPC: "the disk is full; free some space or choose another folder",
@@ -62,11 +67,23 @@ export async function writeAll(
   let total = 0;
   let queue = pieces.filter((piece) => piece.byteLength > 0);
   while (queue.length > 0) {
-    const { bytesWritten } = await file.writev(queue.slice(0, MAX_PIECES));
+    const { bytesWritten } = await file.writev(takeBytes(queue));
     total += bytesWritten;
     queue = dropBytes(queue, bytesWritten);
   }
   return total;
+}
+
+/** As many as one call should be given; the last one may be cut. */
+function takeBytes(pieces: readonly Uint8Array[]): Uint8Array[] {
+  const taken: Uint8Array[] = [];
+  let left = MAX_BYTES;
+  for (const piece of pieces) {
+    if (left === 0 || taken.length === MAX_PIECES) break;
+    taken.push(piece.byteLength > left ? piece.subarray(0, left) : piece);
+    left -= Math.min(left, piece.byteLength);
+  }
+  return taken;
 }
 
 /** What is left after a write that may have stopped in the middle of a piece. */

@@ -54,6 +54,19 @@ describe("a file is whole or not there", () => {
     expect(await Bun.file(path).text()).toBe('{\n  "a": 1\n}\n');
   });
 
+  test("no call is given more than a megabyte", async () => {
+    const given: number[] = [];
+    const writev = (pieces: readonly Uint8Array[]) => {
+      const bytesWritten = pieces.reduce((sum, { byteLength }) => sum + byteLength, 0);
+      given.push(bytesWritten);
+      return Promise.resolve({ bytesWritten });
+    };
+    const sizes = [100, 2 ** 20, 2.5 * 2 ** 20, 7];
+    const pieces = sizes.map((size) => new Uint8Array(size));
+    expect(await writeAll({ writev }, pieces)).toBe(3.5 * 2 ** 20 + 107);
+    expect(given).toEqual([2 ** 20, 2 ** 20, 2 ** 20, 2 ** 19 + 107]);
+  });
+
   test("an error in the middle leaves what was there before", async () => {
     await using folder = await temporaryFolder();
     const path = join(folder.path, "a.arrow");
