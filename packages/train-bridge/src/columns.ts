@@ -22,11 +22,6 @@ import { listOf } from "./schema.ts";
 /** Offsets are int32 and the writer rounds a buffer's length up to 8 bytes in 32 bits. */
 const MAX_BUFFER_BYTES = 2 ** 31 - 8;
 
-const ENCODER = new TextEncoder();
-
-/** Characters of a column that are worth encoding twice when one of them is not ASCII. */
-const MAX_ASCII = 1 << 16;
-
 type Maybe<T> = T | null | undefined;
 
 export function intColumn(values: readonly Maybe<number>[]): Data<Int32> {
@@ -36,7 +31,8 @@ export function intColumn(values: readonly Maybe<number>[]): Data<Int32> {
 }
 
 export function floatColumn(values: readonly number[]): Data<Float32> {
-  const data = Float32Array.from(values);
+  const data = new Float32Array(values.length);
+  for (let i = 0; i < data.length; i++) data[i] = values[i] as number;
   return makeData({ type: new Float32(), length: values.length, nullCount: 0, data });
 }
 
@@ -66,7 +62,15 @@ export function boolColumn(values: readonly Maybe<boolean>[]): Data<Bool> {
 
 /** UTF-8; a lone surrogate becomes U+FFFD, as Arrow's text must be well formed. */
 export function textColumn(values: readonly Maybe<string>[], name: string): Data<Utf8> {
-  const { offsets, data } = joinAscii(values) ?? joinChunks(encodeEach(values), name, Uint8Array);
+  const offsets = new Int32Array(values.length + 1);
+  let end = 0;
+  for (let i = 0; i < values.length; i++) {
+    offsets[i + 1] = end += Buffer.byteLength(values[i] ?? "");
+  }
+  checkBufferBytes(end, name);
+  // Every byte of it is written: measuring first costs less than an array for each text.
+  const data = Buffer.allocUnsafeSlow(end);
+  for (let i = 0; i < values.length; i++) data.write(values[i] ?? "", offsets[i] ?? 0);
   const type = new Utf8();
   return makeData({
     type,
@@ -77,48 +81,29 @@ export function textColumn(values: readonly Maybe<string>[], name: string): Data
   });
 }
 
-/** All texts in one go; null when one of them is not ASCII: only then a byte is a character. */
-function joinAscii(
-  values: readonly Maybe<string>[],
-): { readonly offsets: Int32Array; readonly data: Uint8Array } | null {
-  const joined = values.join("");
-  // Cheap to look at before it is encoded: ids and names are short, observations are not.
-  if (joined.length > MAX_ASCII) return null;
-  const data = ENCODER.encode(joined);
-  if (data.length !== joined.length) return null;
-  const offsets = new Int32Array(values.length + 1);
-  let end = 0;
-  for (let i = 0; i < values.length; i++) offsets[i + 1] = end += values[i]?.length ?? 0;
-  return { offsets, data };
-}
-
-function encodeEach(values: readonly Maybe<string>[]): Uint8Array[] {
-  return values.map((value) => ENCODER.encode(value ?? ""));
-}
-
 /** One text in every row. */
 export function constantColumn(value: string | null, rows: number, name: string): Data<Utf8> {
   return textColumn(Array<string | null>(rows).fill(value), name);
 }
 
-export function intListColumn(rows: readonly Int32Array[], name: string): Data<List<Int32>> {
-  const { offsets, data } = joinChunks(rows, name, Int32Array);
+/** Items of all rows, one behind the other, and where each row begins; the last offset is where the last one ends. */
+export type Packed<T> = { readonly offsets: Int32Array; readonly data: T };
+
+export function intListColumn({ offsets, data }: Packed<Int32Array>): Data<List<Int32>> {
   return listColumn(
     offsets,
     makeData({ type: new Int32(), length: data.length, nullCount: 0, data }),
   );
 }
 
-export function floatListColumn(rows: readonly Float32Array[], name: string): Data<List<Float32>> {
-  const { offsets, data } = joinChunks(rows, name, Float32Array);
+export function floatListColumn({ offsets, data }: Packed<Float32Array>): Data<List<Float32>> {
   return listColumn(
     offsets,
     makeData({ type: new Float32(), length: data.length, nullCount: 0, data }),
   );
 }
 
-export function byteListColumn(rows: readonly Uint8Array[], name: string): Data<List<Uint8>> {
-  const { offsets, data } = joinChunks(rows, name, Uint8Array);
+export function byteListColumn({ offsets, data }: Packed<Uint8Array>): Data<List<Uint8>> {
   return listColumn(
     offsets,
     makeData({ type: new Uint8(), length: data.length, nullCount: 0, data }),
@@ -150,34 +135,27 @@ function listColumn<T extends DataType>(offsets: Int32Array, child: Data<T>): Da
   return makeData({ type: listOf(child.type), length, nullCount: 0, valueOffsets: offsets, child });
 }
 
-type Chunk = Int32Array | Float32Array | Uint8Array;
+type ArrayType<T> = { readonly BYTES_PER_ELEMENT: number; new (length: number): T };
 
-type ChunkType<T> = {
-  readonly BYTES_PER_ELEMENT: number;
-  new (length: number): T;
-  new (buffer: ArrayBufferLike, byteOffset: number, length: number): T;
-};
-
-/** `offsets` of the rows in `data`. Chunks that lie one behind the other in one buffer are taken as they lie. */
-export function joinChunks<T extends Chunk>(
-  chunks: readonly T[],
+/** In: each row in pieces. Out: all of them in one array. */
+export function packRows<T extends Int32Array | Float32Array>(
+  rows: readonly (readonly T[])[],
   name: string,
-  type: ChunkType<T>,
-): { readonly offsets: Int32Array; readonly data: T } {
-  const offsets = new Int32Array(chunks.length + 1);
-  const size = type.BYTES_PER_ELEMENT;
+  type: ArrayType<T>,
+): Packed<T> {
   let total = 0;
-  for (let i = 0; i < chunks.length; i++) {
-    total += chunks[i]?.length ?? 0;
-    offsets[i + 1] = total;
-  }
-  checkBufferBytes(total * size, name);
-  const first = chunks[0];
-  if (first !== undefined && lieTogether(chunks)) {
-    return { offsets, data: new type(first.buffer, first.byteOffset, total) };
-  }
+  for (const row of rows) for (const { length } of row) total += length;
+  checkBufferBytes(total * type.BYTES_PER_ELEMENT, name);
+  const offsets = new Int32Array(rows.length + 1);
   const data = new type(total);
-  for (const [i, chunk] of chunks.entries()) data.set(chunk, offsets[i] ?? 0);
+  let end = 0;
+  for (const [i, row] of rows.entries()) {
+    for (const piece of row) {
+      data.set(piece, end);
+      end += piece.length;
+    }
+    offsets[i + 1] = end;
+  }
   return { offsets, data };
 }
 
@@ -189,15 +167,6 @@ export function checkBufferBytes(bytes: number, name: string): void {
         "lower max_padded_tokens (datums) or the group size (trajectories)",
     );
   }
-}
-
-function lieTogether(chunks: readonly Chunk[]): boolean {
-  let end: number | undefined;
-  return chunks.every(({ buffer, byteOffset, byteLength }) => {
-    const follows = buffer === chunks[0]?.buffer && (end === undefined || byteOffset === end);
-    end = byteOffset + byteLength;
-    return follows;
-  });
 }
 
 function validity(values: readonly Maybe<unknown>[]): {
@@ -216,8 +185,8 @@ function isThere(value: unknown): boolean {
 /** One bit per value, least significant first, padded to 8 bytes. */
 function bits<T>(values: readonly T[], isSet: (value: T) => boolean): Uint8Array {
   const out = new Uint8Array(Math.ceil(values.length / 64) * 8);
-  for (const [i, value] of values.entries()) {
-    if (isSet(value)) out[i >> 3] = (out[i >> 3] ?? 0) | (1 << (i & 7));
+  for (let i = 0; i < values.length; i++) {
+    if (isSet(values[i] as T)) out[i >> 3] = (out[i >> 3] ?? 0) | (1 << (i & 7));
   }
   return out;
 }

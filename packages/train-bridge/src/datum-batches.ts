@@ -4,32 +4,35 @@
  */
 import {
   allocateArena,
+  allocateArrays,
+  datumLength,
   projectMicroBatch,
   type Datum,
+  type DatumArrays,
   type MicroBatch,
   type StepDatums,
   type TrainedTrajectory,
 } from "@interlace/core";
-import type { RecordBatch, Schema } from "apache-arrow";
+import type { Schema } from "apache-arrow";
 import {
   boolColumn,
   byteListColumn,
+  checkBufferBytes,
   constantColumn,
   doubleColumn,
   floatColumn,
   floatListColumn,
   intColumn,
   intListColumn,
+  packRows,
   textColumn,
 } from "./columns.ts";
+import type { ArrowTable } from "./encode-ipc.ts";
 import { identityColumns } from "./identity-columns.ts";
 import { metadataToMap } from "./metadata.ts";
-import { makeRecordBatch } from "./record-batch.ts";
+import { makeRecordBatch, type ColumnBatch, type Columns } from "./record-batch.ts";
 import { tableSchema } from "./schema.ts";
 import type { StepContext } from "./step-context.ts";
-
-/** A schema and its batches, made when asked for. */
-export type ArrowTable = { readonly schema: Schema; readonly batches: Iterable<RecordBatch> };
 
 /** `reused` memory: a batch is valid until the next is asked for, and the step costs the memory of one. */
 export function datumTable(
@@ -47,47 +50,37 @@ export function datumTable(
   );
   const batches = {
     *[Symbol.iterator]() {
-      const arena = memory === "reused" ? allocateArena(step) : undefined;
+      const arena = memory === "reused" ? allocateArena(step) : null;
       for (const [index, batch] of step.microBatches.entries()) {
-        const datums = projectMicroBatch(step, batch, arena);
-        yield microBatchRows(step, context, schema, datums, batch, index);
+        const arrays = arena ?? allocateArrays(countTokens(step, batch));
+        const datums = projectMicroBatch(step, batch, arrays);
+        yield microBatchRows(step, context, schema, { batch, index, datums, arrays });
       }
     },
   };
   return { schema, batches };
 }
 
+type ProjectedBatch = {
+  readonly batch: MicroBatch;
+  readonly index: number;
+  readonly datums: readonly Datum[];
+  /** Begin with the datums, one behind the other. */
+  readonly arrays: DatumArrays;
+};
+
 function microBatchRows(
   step: StepDatums,
   context: StepContext,
   schema: Schema,
-  datums: readonly Datum[],
-  batch: MicroBatch,
-  index: number,
-): RecordBatch {
+  { batch, index, datums, arrays }: ProjectedBatch,
+): ColumnBatch {
   const rows = batch.items.flatMap((item) => step.datums[item] ?? []);
   const count = rows.length;
-  const ints = (name: "inputTokens" | "targetTokens" | "turnEnds", column: string) =>
-    intListColumn(
-      datums.map((datum) => datum[name]),
-      column,
-    );
-  const floats = (name: "oldLogprobs" | "advantages", column: string) =>
-    floatListColumn(
-      datums.map((datum) => datum[name]),
-      column,
-    );
   const texts = (column: string, read: (row: TrainedTrajectory) => string | null) =>
     textColumn(rows.map(read), column);
   return makeRecordBatch(schema, count, {
-    input_tokens: ints("inputTokens", "input_tokens"),
-    target_tokens: ints("targetTokens", "target_tokens"),
-    old_logprobs: floats("oldLogprobs", "old_logprobs"),
-    advantages: floats("advantages", "advantages"),
-    loss_mask: byteListColumn(
-      datums.map(({ lossMask }) => lossMask),
-      "loss_mask",
-    ),
+    ...tokenColumns(datums, arrays),
     ...identityColumns(rows, context),
     reward: doubleColumn(rows.map(({ score }) => score.reward)),
     correct: boolColumn(rows.map(({ score }) => score.correct)),
@@ -96,19 +89,53 @@ function microBatchRows(
     termination: texts("termination", ({ member }) => member.phase.termination),
     turns: intColumn(rows.map(({ member }) => member.turns.length)),
     code_calls: intColumn(rows.map(({ member }) => member.codeCalls)),
-    weight_version_start: texts("weight_version_start", (row) => versionsOf(row).at(0) ?? null),
-    weight_version_end: texts("weight_version_end", (row) => versionsOf(row).at(-1) ?? null),
+    weight_version_start: texts("weight_version_start", firstVersion),
+    weight_version_end: texts("weight_version_end", lastVersion),
     sampler: constantColumn(context.sampler, count, "sampler"),
     model: constantColumn(context.model, count, "model"),
     micro_batch: intColumn(rows.map(() => index)),
     sample_weight: floatColumn(rows.map(() => batch.weight)),
-    turn_ends: ints("turnEnds", "turn_ends"),
+    turn_ends: intListColumn(
+      packRows(
+        datums.map(({ turnEnds }) => [turnEnds]),
+        "turn_ends",
+        Int32Array,
+      ),
+    ),
     group_mean: doubleColumn(rows.map(({ groupMean }) => groupMean)),
     group_scored: intColumn(rows.map(({ groupScored }) => groupScored)),
   });
 }
 
-/** Of all sampled tokens, in order; null where the server did not tell. */
-function versionsOf({ member }: TrainedTrajectory): readonly (string | null)[] {
-  return member.turns.flatMap((turn) => turn.versions.map(({ version }) => version));
+/** The columns as they lie in the arrays; all five begin their rows at the same places. */
+function tokenColumns(datums: readonly Datum[], arrays: DatumArrays): Columns {
+  const offsets = new Int32Array(datums.length + 1);
+  let end = 0;
+  for (const [i, { inputTokens }] of datums.entries()) offsets[i + 1] = end += inputTokens.length;
+  // No other is wider.
+  checkBufferBytes(end * Int32Array.BYTES_PER_ELEMENT, "input_tokens");
+  return {
+    input_tokens: intListColumn({ offsets, data: arrays.inputTokens.subarray(0, end) }),
+    target_tokens: intListColumn({ offsets, data: arrays.targetTokens.subarray(0, end) }),
+    old_logprobs: floatListColumn({ offsets, data: arrays.oldLogprobs.subarray(0, end) }),
+    advantages: floatListColumn({ offsets, data: arrays.advantages.subarray(0, end) }),
+    loss_mask: byteListColumn({ offsets, data: arrays.lossMask.subarray(0, end) }),
+  };
+}
+
+function countTokens(step: StepDatums, { items }: MicroBatch): number {
+  return items.reduce((sum, item) => {
+    const source = step.datums[item];
+    return sum + (source === undefined ? 0 : datumLength(source.member));
+  }, 0);
+}
+
+/** Of the first sampled token; null where the server did not tell. */
+function firstVersion({ member }: TrainedTrajectory): string | null {
+  return member.turns.find(({ versions }) => versions.length > 0)?.versions[0]?.version ?? null;
+}
+
+function lastVersion({ member }: TrainedTrajectory): string | null {
+  const turn = member.turns.findLast(({ versions }) => versions.length > 0);
+  return turn?.versions.at(-1)?.version ?? null;
 }

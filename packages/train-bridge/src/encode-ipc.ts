@@ -2,8 +2,17 @@
  * In: a schema and batches. Out: the bytes of an Arrow IPC file or stream, in pieces: views of the columns as they lie.
  * Refuses compression: the library writes a wrong length before compressed buffers.
  */
-import { AsyncByteQueue, RecordBatchFileWriter, RecordBatchStreamWriter } from "apache-arrow";
-import type { ArrowTable } from "./datum-batches.ts";
+import {
+  AsyncByteQueue,
+  RecordBatchFileWriter,
+  RecordBatchStreamWriter,
+  type Schema,
+} from "apache-arrow";
+import { encodeBatch } from "./encode-batch.ts";
+import type { ColumnBatch } from "./record-batch.ts";
+
+/** A schema and its batches, made when asked for. */
+export type ArrowTable = { readonly schema: Schema; readonly batches: Iterable<ColumnBatch> };
 
 /** `file` has an index at its end, for disk; `stream` can be read while it is written, for pipes and sockets. */
 export type IpcFormat = "file" | "stream";
@@ -20,8 +29,14 @@ export function* encodeIpc(table: ArrowTable, format: IpcFormat): Generator<read
     }
   };
   writer.reset(sink, table.schema);
+  let offset = pieces.reduce((sum, { byteLength }) => sum + byteLength, 0);
   for (const batch of table.batches) {
-    writer.write(batch);
+    const message = encodeBatch(batch);
+    const { metadataBytes: metaDataLength, bodyBytes: bodyLength } = message;
+    // What the library keeps of a batch for the index.
+    writer["_recordBatchBlocks"].push({ offset, metaDataLength, bodyLength });
+    offset += metaDataLength + bodyLength;
+    pieces.push(...message.pieces);
     yield pieces;
     pieces = [];
   }

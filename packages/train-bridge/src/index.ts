@@ -2,10 +2,11 @@
 export { SCHEMA_VERSION, tableSchema, columnNames, type TableName } from "./schema.ts";
 export { metadataFromMap, metadataToMap, type RunFacts, type TableMetadata } from "./metadata.ts";
 export type { StepContext } from "./step-context.ts";
-export { datumTable, type ArrowTable } from "./datum-batches.ts";
+export type { ColumnBatch } from "./record-batch.ts";
+export { datumTable } from "./datum-batches.ts";
 export type { MessageRow, SpanRow } from "./nested-columns.ts";
 export { trajectoryTable, type TrajectoryOptions, type TurnTime } from "./trajectory-batches.ts";
-export { encodeIpc, type IpcFormat } from "./encode-ipc.ts";
+export { encodeIpc, type ArrowTable, type IpcFormat } from "./encode-ipc.ts";
 export { writeAtomic, writeJson } from "./write-atomic.ts";
 export { streamDatums, writeDatums, writeTrajectories } from "./write-step.ts";
 export { checkArrowLengths, checkOffsets } from "./check-lengths.ts";

@@ -4,7 +4,6 @@
  * re-scorers read. Times are given by the caller: core has no clock.
  */
 import {
-  concatIds,
   messagesOf,
   turnText,
   type MathExample,
@@ -13,7 +12,7 @@ import {
   type StepDatums,
   type Tokens,
 } from "@interlace/core";
-import type { RecordBatch, Schema } from "apache-arrow";
+import type { Schema } from "apache-arrow";
 import {
   boolColumn,
   doubleColumn,
@@ -21,9 +20,10 @@ import {
   intColumn,
   intListColumn,
   nestedListColumn,
+  packRows,
   textColumn,
 } from "./columns.ts";
-import type { ArrowTable } from "./datum-batches.ts";
+import type { ArrowTable } from "./encode-ipc.ts";
 import { identityColumns } from "./identity-columns.ts";
 import { metadataToMap } from "./metadata.ts";
 import {
@@ -36,7 +36,7 @@ import {
   type MessageRow,
   type SpanRow,
 } from "./nested-columns.ts";
-import { makeRecordBatch } from "./record-batch.ts";
+import { makeRecordBatch, type ColumnBatch } from "./record-batch.ts";
 import { tableSchema } from "./schema.ts";
 import type { StepContext } from "./step-context.ts";
 
@@ -65,19 +65,19 @@ export function trajectoryTable(
   const batches = {
     *[Symbol.iterator]() {
       for (const rows of Map.groupBy(step.trajectories, ({ group }) => group).values()) {
-        yield groupRows(rows, context, options, schema);
+        yield batchRows(rows, context, options, schema);
       }
     },
   };
   return { schema, batches };
 }
 
-function groupRows(
+function batchRows(
   rows: readonly ScoredTrajectory[],
   context: StepContext,
   options: TrajectoryOptions,
   schema: Schema,
-): RecordBatch {
+): ColumnBatch {
   const members = rows.map(({ member }) => member);
   const protocol = decodeOnce(options.protocol);
   return makeRecordBatch(schema, rows.length, {
@@ -107,16 +107,23 @@ function groupRows(
       messageColumn,
     ),
     tokens: intListColumn(
-      members.map(({ tokens }) => concatIds(tokens)),
-      "tokens",
+      packRows(
+        members.map(({ tokens }) => tokens.segments.map(({ ids }) => ids)),
+        "tokens",
+        Int32Array,
+      ),
     ),
     spans: nestedListColumn(
       members.map(({ tokens }) => spansOf(tokens)),
       spanColumn,
     ),
+    // Of the sampled positions, in order.
     logprobs: floatListColumn(
-      members.map(({ tokens }) => concatLogprobs(tokens)),
-      "logprobs",
+      packRows(
+        members.map(({ tokens }) => tokens.segments.flatMap(({ logprobs }) => logprobs ?? [])),
+        "logprobs",
+        Float32Array,
+      ),
     ),
     turns: nestedListColumn(
       rows.map(({ group, member }) =>
@@ -159,16 +166,4 @@ function spansOf({ segments }: Tokens): readonly SpanRow[] {
     end += ids.length;
     return { kind, start, length: ids.length };
   });
-}
-
-/** Logprobs of the sampled positions, in order. */
-function concatLogprobs({ segments }: Tokens): Float32Array {
-  const parts = segments.flatMap(({ logprobs }) => logprobs ?? []);
-  const out = new Float32Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    out.set(part, at);
-    at += part.length;
-  }
-  return out;
 }

@@ -5,37 +5,26 @@ import {
   boolColumn,
   checkBufferBytes,
   intColumn,
-  joinChunks,
+  packRows,
   textColumn,
 } from "../../src/columns.ts";
 import { makeRecordBatch } from "../../src/record-batch.ts";
 import { tableSchema } from "../../src/schema.ts";
 
-describe("chunks that lie one behind the other", () => {
-  test("are taken as they lie", () => {
-    const arena = Int32Array.of(1, 2, 3, 4, 5, 6);
-    const chunks = [arena.subarray(1, 3), arena.subarray(3, 3), arena.subarray(3, 6)];
-    const { data, offsets } = joinChunks(chunks, "tokens", Int32Array);
-    expect(data.buffer).toBe(arena.buffer);
-    expect([...data]).toEqual([2, 3, 4, 5, 6]);
-    expect([...offsets]).toEqual([0, 2, 2, 5]);
-  });
-
-  test("are copied when there is a gap, another order, or another buffer", () => {
-    const arena = Int32Array.of(1, 2, 3, 4);
-    for (const chunks of [
-      [arena.subarray(0, 1), arena.subarray(2, 4)],
-      [arena.subarray(2, 4), arena.subarray(0, 2)],
-      [arena.subarray(0, 2), Int32Array.of(3, 4)],
-    ]) {
-      const { data } = joinChunks(chunks, "tokens", Int32Array);
-      expect(data.buffer).not.toBe(arena.buffer);
-      expect([...data]).toEqual(chunks.flatMap((chunk) => [...chunk]));
-    }
+describe("rows in pieces", () => {
+  test("lie one behind the other", () => {
+    const rows = [
+      [Int32Array.of(1, 2), Int32Array.of(3)],
+      [],
+      [new Int32Array(0), Int32Array.of(4)],
+    ];
+    const { data, offsets } = packRows(rows, "tokens", Int32Array);
+    expect([...data]).toEqual([1, 2, 3, 4]);
+    expect([...offsets]).toEqual([0, 3, 3, 4]);
   });
 
   test("of nothing are nothing", () => {
-    const { data, offsets } = joinChunks([], "tokens", Float32Array);
+    const { data, offsets } = packRows([], "tokens", Float32Array);
     expect([data.length, ...offsets]).toEqual([0, 0]);
   });
 });

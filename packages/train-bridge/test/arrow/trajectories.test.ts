@@ -325,8 +325,8 @@ describe.skipIf(!HAS_PYTHON)("trajectories.arrow, read by others", () => {
 test("times are unknown when nobody tells them", () => {
   const { timeOf: _, ...options } = TRAJECTORY_OPTIONS;
   const table = trajectoryTable(literalStep(), CONTEXT, options);
-  for (const batch of table.batches) {
-    const turns = batch.getChild("turns")?.data[0]?.children[0];
+  for (const { columns } of table.batches) {
+    const turns = columns[table.schema.names.indexOf("turns")]?.children[0];
     const [start, end] = turns?.children.slice(-2) ?? [];
     expect([start?.nullCount, end?.nullCount]).toEqual([turns?.length, turns?.length]);
   }
