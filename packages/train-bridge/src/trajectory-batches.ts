@@ -1,12 +1,13 @@
 /**
  * In: a step's scored trajectories, and a protocol that decodes texts, which state does not hold. Out: the schema
- * and one record batch per group, by trajectory index: messages, tokens, tool results, ends – what viewers and
+ * and record batches of whole groups, by trajectory index: messages, tokens, tool results, ends – what viewers and
  * re-scorers read. Times are given by the caller: core has no clock.
  */
 import {
   messagesOf,
   turnText,
   type MathExample,
+  type Member,
   type Protocol,
   type ScoredTrajectory,
   type StepDatums,
@@ -51,6 +52,12 @@ export type TrajectoryOptions = {
   readonly timeOf?: (question: number, group: number, turn: number) => TurnTime;
 };
 
+/** Most of one record batch of several groups: a batch has 180 buffers however few its rows, and is held whole. */
+const MAX_ROWS = 256;
+const MAX_BYTES = 16 * 2 ** 20;
+/** As an id, as a logprob and, twice, as text. */
+const BYTES_PER_TOKEN = 16;
+
 export function trajectoryTable(
   step: StepDatums,
   context: StepContext,
@@ -64,12 +71,42 @@ export function trajectoryTable(
   const schema = tableSchema("trajectories", map);
   const batches = {
     *[Symbol.iterator]() {
-      for (const rows of Map.groupBy(step.trajectories, ({ group }) => group).values()) {
+      for (const rows of joinGroups(step.trajectories)) {
         yield batchRows(rows, context, options, schema);
       }
     },
   };
   return { schema, batches };
+}
+
+/** Neighbouring groups, each whole; one that is larger than the limits is alone. */
+function* joinGroups(
+  trajectories: readonly ScoredTrajectory[],
+): Generator<readonly ScoredTrajectory[]> {
+  let rows: ScoredTrajectory[] = [];
+  let bytes = 0;
+  for (const group of Map.groupBy(trajectories, (trajectory) => trajectory.group).values()) {
+    const more = group.reduce((sum, { member }) => sum + estimateBytes(member), 0);
+    if (rows.length > 0 && (rows.length + group.length > MAX_ROWS || bytes + more > MAX_BYTES)) {
+      yield rows;
+      rows = [];
+      bytes = 0;
+    }
+    rows.push(...group);
+    bytes += more;
+  }
+  if (rows.length > 0) yield rows;
+}
+
+/** Of a row: its tokens, and what was run and printed. */
+function estimateBytes({ tokens, toolCalls }: Member): number {
+  let bytes = tokens.length * BYTES_PER_TOKEN;
+  for (const { code, content, result } of toolCalls) {
+    bytes += code.length + (content?.length ?? 0);
+    if (!result.ok) continue;
+    for (const { head, tail } of [result.stdout, result.stderr]) bytes += head.length + tail.length;
+  }
+  return bytes;
 }
 
 function batchRows(

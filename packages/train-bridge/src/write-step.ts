@@ -15,7 +15,7 @@ export async function writeDatums(
   return writeAtomic(path, encodeIpc(datumTable(step, context, "reused"), "file"));
 }
 
-/** `trajectories.arrow`: an Arrow IPC file, one record batch per group. Bytes written; rejects as `writeAtomic`. */
+/** `trajectories.arrow`: an Arrow IPC file, record batches of whole groups. Bytes written; rejects as `writeAtomic`. */
 export async function writeTrajectories(
   path: string,
   step: StepDatums,

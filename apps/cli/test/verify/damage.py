@@ -8,6 +8,7 @@ import json
 import shutil
 import struct
 import sys
+from itertools import groupby
 from pathlib import Path
 
 import pyarrow as pa
@@ -17,7 +18,7 @@ STEP = "step-000000"
 
 
 def rewrite(path: Path, edit, metadata=None, drop=None) -> None:
-    """Rows as Python sees them, edited, with the same schema and one record batch per micro-batch."""
+    """Rows as Python sees them, edited, with the same schema and one record batch per list of rows."""
     with path.open("rb") as file:
         reader = ipc.open_file(file)
         schema = reader.schema
@@ -105,12 +106,23 @@ def batches_of(name, edit):
     return lambda run: rewrite(run / STEP / name, edit)
 
 
+def groups_of(edit):
+    """Trajectories by problem, in whatever record batches they lie."""
+
+    def regroup(batches):
+        rows = [row for batch in batches for row in batch]
+        groups = [list(group) for _, group in groupby(rows, lambda row: row["question_index"])]
+        return edit(groups) or groups
+
+    return batches_of("trajectories.arrow", regroup)
+
+
 def swap_across(batches):
     batches[0][0], batches[-1][-1] = batches[-1][-1], batches[0][0]
 
 
-def swap_questions(batches):
-    batches[0], batches[1] = batches[1], batches[0]
+def swap_questions(groups):
+    groups[0], groups[1] = groups[1], groups[0]
 
 
 def change_recorded_token(run: Path) -> None:
@@ -252,9 +264,9 @@ KINDS = {
     "version_span": trajectory(
         lambda r: r["turns"][0].update(versions=[{"version": "x", "start": 2, "end": 3}])
     ),
-    "trajectory_left_out": batches_of("trajectories.arrow", lambda b: b[0].pop() and None),
-    "group_left_out": batches_of("trajectories.arrow", lambda b: b[1:]),
-    "groups_swapped": batches_of("trajectories.arrow", swap_questions),
+    "trajectory_left_out": groups_of(lambda g: g[0].pop() and None),
+    "group_left_out": groups_of(lambda g: g[1:]),
+    "groups_swapped": groups_of(swap_questions),
     "stale_metrics": json_file("metrics.jsonl", lambda m: m.update({"reward/mean": 0.5})),
     "metric_left_out": json_file("metrics.jsonl", lambda m: m.pop("rollout/turns")),
     "metrics_torn": file_bytes("metrics.jsonl", lambda d: d + b'{"step": 1, "rew'),

@@ -306,12 +306,12 @@ ${SHOW}
 print(json.dumps(pl.read_ipc(sys.argv[1]).to_dicts(), default=show))`;
 
 describe.skipIf(!HAS_PYTHON)("trajectories.arrow, read by others", () => {
-  test("pyarrow sees every column, one record batch per group", async () => {
+  test("pyarrow sees every column, both groups in one record batch", async () => {
     await using folder = await temporaryFolder();
     const path = join(folder.path, "trajectories.arrow");
     await writeTrajectories(path, literalStep(), CONTEXT, TRAJECTORY_OPTIONS);
     const seen = await askPython(PYARROW, [path]);
-    expect(seen).toEqual({ types: TYPES, table: "trajectories", batches: [2, 2], rows: ROWS });
+    expect(seen).toEqual({ types: TYPES, table: "trajectories", batches: [4], rows: ROWS });
   });
 
   test("polars sees the same rows", async () => {
