@@ -13,8 +13,10 @@ import {
   continuous,
   createProtocol,
   formatKey,
+  loadPackedTokenizer,
   loadTokenizer,
   measureStep,
+  packTokenizer,
   prepareStep,
   projectMicroBatch,
   qwen3Coder,
@@ -33,10 +35,14 @@ import {
   type World,
 } from "../../../packages/core/test/support/scripted-world.ts";
 
-const tokenizer = loadTokenizer({
-  tokenizer: JSON.parse(vector("byte-tokenizer/tokenizer.json")),
-  config: JSON.parse(vector("byte-tokenizer/tokenizer_config.json")),
-});
+const listed = JSON.parse(vector("byte-tokenizer/tokenizer.json")) as unknown;
+const config = JSON.parse(vector("byte-tokenizer/tokenizer_config.json")) as unknown;
+const tokenizer = loadTokenizer({ tokenizer: listed, config });
+const packed = packTokenizer(listed, await tokenizer.fingerprint());
+const unpacked = packed && loadPackedTokenizer(packed, { config });
+const odd = "It is 42, ½ 語 <|im_end|>";
+equal("ids of a packed tokenizer", unpacked?.encode(odd).join(), tokenizer.encode(odd).join());
+console.log(`tokenizer ${(await unpacked?.fingerprint()) ?? "none"}`);
 const plan: Plan = {
   config: rolloutConfigSchema.parse({ groupSize: 4, seed: 7 }),
   protocol: createProtocol({

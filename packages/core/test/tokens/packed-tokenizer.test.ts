@@ -39,6 +39,17 @@ describe.each(["byte", "policy", "qwen2_5", "qwen3", "llama3_1", "deepseek_v3"])
   });
 });
 
+/** What run records and metadata of older versions hold: a value that changes breaks every `--resume`. */
+test.each([
+  ["qwen2_5", "61ec95c6b6b11eb96180cf22634ecb6ea2241de5c5b878bc50a00ab41c3b5133"],
+  ["qwen3", "a366370624179c2784efc72447876347fc2b677504025dde5d4f6e77cc432a54"],
+  ["llama3_1", "1c7980355f00261536efb9c63fb4c3ae8b1296a2b92964a6dbf4d1ebd2ef7be8"],
+  ["deepseek_v3", "3fc8c8c9fda5bf6c2e7c4931777361c31113d942c6793d948b95d7068b7e92a6"],
+])("the fingerprint of %s is the recorded one", async (name, recorded) => {
+  const { tokenizer } = await loadPackedFolder(name);
+  expect(await tokenizer.fingerprint()).toBe(recorded);
+});
+
 /** The bytes of é are spelled by two characters, as byte-level vocabularies do. */
 const LETTERS = ["a", "b", "Ã", "©"];
 const word = fc.string({ unit: fc.constantFrom(...LETTERS), minLength: 1, maxLength: 2 });
