@@ -47,6 +47,8 @@ export type Surroundings = {
   readonly tell: (line: string) => void;
   /** What opens sampler, sandbox and grader; default: as configured. */
   readonly openPorts?: typeof openPorts;
+  /** Begins to load what comes after the start; called once servers and Python are being waited for. */
+  readonly loadRest?: () => void;
 };
 
 /** Settings that name files: kept absolute, so that a run can be resumed from another folder. */
@@ -61,7 +63,7 @@ export async function prepareRun(
   resolved: ResolvedConfig,
   resumed: RunRecord | null,
   identity: RunIdentity,
-  { stack, signal, tell, openPorts: open = openPorts }: Surroundings,
+  { stack, signal, tell, openPorts: open = openPorts, loadRest = () => {} }: Surroundings,
 ): Promise<PreparedRun> {
   const { config } = resolved;
   const data = await openProblems(config);
@@ -83,8 +85,7 @@ export async function prepareRun(
     signal,
     tell,
   );
-  // So does what writes the run's files, which it is to have by then.
-  void import("@interlace/train-bridge");
+  loadRest();
   const ports = stack.use(await opening);
   const { language, inputHashes } = await inputs;
   checkPlan(config, ports.identity, language.protocol.vocabSize);

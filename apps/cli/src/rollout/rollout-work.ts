@@ -12,14 +12,13 @@ export async function rolloutWork(
   ports: Pick<Surroundings, "openPorts"> = {},
 ): Promise<0 | 1> {
   await using stack = new AsyncDisposableStack();
-  const options = { command: "rollout", settings: settingsOfFlags(flags), ports } as const;
+  // Behind the first request: Arrow comes with it, and a refusal needs none of it.
+  const loadRest = () => Promise.all([import("./handoff.ts"), import("./roll-out-steps.ts")]);
+  const surroundings = { ...ports, loadRest: () => void loadRest() };
+  const options = { command: "rollout", settings: settingsOfFlags(flags), surroundings } as const;
   const started = await startRun(context, flags, options, stack);
   if (started === null) return 0;
-  // Not before: a refusal needs none of it, and no server waits for it to be loaded.
-  const [{ openHandoff }, { rollOutSteps }] = await Promise.all([
-    import("./handoff.ts"),
-    import("./roll-out-steps.ts"),
-  ]);
+  const [{ openHandoff }, { rollOutSteps }] = await loadRest();
   const { run, folder, resumed } = started;
   const handoff = stack.use(await openHandoff(run.config, folder, resumed?.done.length ?? 0));
   if (handoff.described !== null) context.terminal.note(`learner  ${handoff.described}`);

@@ -31,8 +31,7 @@ export type RunFlags = CommonFlags & {
 export type StartOptions = {
   readonly command: RunCommand;
   readonly settings: ConfigSources["flags"];
-  /** What opens sampler, sandbox and grader, where not as configured. */
-  readonly ports?: Pick<Surroundings, "openPorts">;
+  readonly surroundings?: Pick<Surroundings, "openPorts" | "loadRest">;
   /** What else the command needs; it throws before anything is opened or written. */
   readonly before?: (config: Config, tell: (line: string) => void) => Promise<void>;
 };
@@ -78,7 +77,7 @@ export async function startRun(
   for (const warning of findWarnings(resolved.config)) tell(warning);
   const now = new Date();
   const identity = { id: newRunId(now, Math.random), now, command: options.command };
-  const surroundings = { stack, signal: interrupts.signal, tell, ...options.ports };
+  const surroundings = { stack, signal: interrupts.signal, tell, ...options.surroundings };
   const run = await prepareUninterrupted(interrupts, async () => {
     await options.before?.(resolved.config, tell);
     return prepareRun(resolved, resumed?.record ?? null, identity, surroundings);
