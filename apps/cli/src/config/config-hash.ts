@@ -48,6 +48,7 @@ const WITHOUT_EFFECT: ReadonlySet<string> = new Set([
   "train.save_every",
   "train.evaluate_every",
   "train.held_out",
+  "train.threads",
 ]);
 
 /** A resumed run may change it. */

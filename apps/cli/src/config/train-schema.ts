@@ -74,6 +74,12 @@ export const trainSchema = z.strictObject({
     .describe(
       "layers with an adapter, like q_proj; all-linear = every linear one but the output's",
     ),
+  threads: positive
+    .nullable()
+    .default(null)
+    .describe(
+      "of the learner, null = one per core for the policy in the box (the same bits for any number), one else",
+    ),
   evaluateEvery: count
     .default(0)
     .describe("steps between evaluations on held-out problems, 0 = none"),
