@@ -5,7 +5,8 @@
  *   bun run bench startup [--check] [--rounds N]
  *
  * Method: a server here notes when requests come in and hands them on to the mock; the command is ended at its first
- * sample. Wall time, and beside it the CPU that the command had used by then, which load does not stretch.
+ * sample. Wall time, and beside it the CPU that the command had used by then, which load stretches less. The first
+ * start, which may have a tokenizer to pack, is not counted.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { loadavg, tmpdir } from "node:os";
