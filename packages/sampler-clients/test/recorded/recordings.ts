@@ -30,19 +30,23 @@ export type ExpectedSample =
       readonly text: string | null;
     };
 
+/** What a request asked for, as far as an answer is held against it. */
+export type Asked = {
+  readonly prompt: readonly number[];
+  readonly samples: number;
+  readonly max: number;
+  readonly stop: readonly number[];
+  readonly vocab: number;
+  readonly rids?: readonly string[];
+};
+
 export type Expected = { readonly file: string } & (
   | { readonly reading: "trouble"; readonly cause: string; readonly again: boolean }
   | { readonly reading: "json" | "no_json" }
   | {
       readonly reading: "samples";
-      readonly asked: {
+      readonly asked: Asked & {
         readonly wire: "vllm-generate" | "vllm-completions" | "sglang" | "llamacpp" | "tinker";
-        readonly prompt: readonly number[];
-        readonly samples: number;
-        readonly max: number;
-        readonly stop: readonly number[];
-        readonly vocab: number;
-        readonly rids?: readonly string[];
       };
       readonly samples: readonly ExpectedSample[];
     }

@@ -10,21 +10,12 @@ import type { Reply } from "../../src/http.ts";
 import type { RawSample } from "../../src/raw-sample.ts";
 import { readJson } from "../../src/read-json.ts";
 import type { Trouble } from "../../src/trouble.ts";
-import { EXCHANGES, EXPECTED, replyOf } from "../recorded/recordings.ts";
+import { EXCHANGES, EXPECTED, replyOf, type Asked } from "../recorded/recordings.ts";
 import { request } from "./requests.ts";
 import { replyWith, WIRES, type WireReader } from "./wire-answers.ts";
 
 export type WireName = keyof typeof WIRES;
 export const NAMES = Object.keys(WIRES) as readonly WireName[];
-
-export type Asked = {
-  readonly prompt: readonly number[];
-  readonly samples: number;
-  readonly max: number;
-  readonly stop: readonly number[];
-  readonly vocab: number;
-  readonly rids?: readonly string[];
-};
 
 export const PROMPT = [1, 300, 301];
 export const ASKED: Asked = {

@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { captured, prepareStep, type Group, type StepDatums, type ToolCall } from "@interlace/core";
+import { prepareStep, type Group, type StepDatums, type ToolCall } from "@interlace/core";
 import {
   encodeIpc,
   readTrajectories,
@@ -14,6 +14,7 @@ import {
 } from "../../src/index.ts";
 import { askPython, HAS_PYTHON } from "../support/python.ts";
 import {
+  callPrinting,
   CONTEXT,
   drawnStep,
   group,
@@ -85,24 +86,9 @@ describe("a record batch", () => {
   });
 
   test("counts what was run and printed", () => {
-    const call = (stdout: string): ToolCall => ({
-      id: "code-0-0-1",
-      turn: 0,
-      code: "print()",
-      content: "",
-      truncated: false,
-      result: {
-        ok: true,
-        status: "ok",
-        exitCode: 0,
-        signal: null,
-        limit: null,
-        stdout: captured(stdout),
-        stderr: captured(""),
-        usage: { queuedSeconds: 0, wallSeconds: 0, cpuSeconds: null, peakMemoryBytes: null },
-      },
-    });
-    expect(layoutOf(groupsOf(4, 2, SHORT, [call("x".repeat(3 * 2 ** 20))]))).toEqual([4, 4]);
+    expect(layoutOf(groupsOf(4, 2, SHORT, [callPrinting("x".repeat(3 * 2 ** 20))]))).toEqual([
+      4, 4,
+    ]);
   });
 
   test("is one group's where it is larger than that alone", () => {

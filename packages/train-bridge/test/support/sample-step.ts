@@ -8,6 +8,7 @@ import {
   segment,
   tokensOf,
   weightVersion,
+  type ExecResult,
   type Grade,
   type GradedMember,
   type Group,
@@ -102,23 +103,30 @@ export function group(question: number, members: readonly GradedMember[]): Group
   };
 }
 
+const RAN = {
+  ok: true,
+  status: "ok",
+  exitCode: 0,
+  signal: null,
+  limit: null,
+  stdout: captured("42\n"),
+  stderr: { head: "warn", tail: "ing", omittedBytes: 5, totalBytes: 12 },
+  usage: { queuedSeconds: 0.5, wallSeconds: 0.25, cpuSeconds: null, peakMemoryBytes: 2 ** 33 },
+} as const satisfies ExecResult;
+
 const JOINED: ToolCall = {
   id: "code-0-0-1",
   turn: 0,
   code: "print(6*7)",
-  result: {
-    ok: true,
-    status: "ok",
-    exitCode: 0,
-    signal: null,
-    limit: null,
-    stdout: captured("42\n"),
-    stderr: { head: "warn", tail: "ing", omittedBytes: 5, totalBytes: 12 },
-    usage: { queuedSeconds: 0.5, wallSeconds: 0.25, cpuSeconds: null, peakMemoryBytes: 2 ** 33 },
-  },
+  result: RAN,
   content: "42\n",
   truncated: false,
 };
+
+/** The same call of code that printed something else. */
+export function callPrinting(stdout: string): ToolCall {
+  return { ...JOINED, result: { ...RAN, stdout: captured(stdout) } };
+}
 
 const LOST: ToolCall = {
   id: "code-1-0-1",
