@@ -1,7 +1,8 @@
 /**
- * Ids to text by a table that is filled as ids are met. Also incrementally: what a stream has
- * emitted is never changed by later ids. Ids without an entry decode to nothing.
+ * Ids to text. Also incrementally: what a stream has emitted is never changed by later ids.
+ * Ids without an entry decode to nothing.
  */
+import { createByteDecoder } from "./byte-decoder.ts";
 import { tokenPiece, type TextForm, type TokenPiece } from "./text-form.ts";
 
 export type TokenDecoder = {
@@ -28,16 +29,11 @@ export type Entries = {
 /** The ids of `skip` decode to nothing, as if they were not there. */
 export function createDecoder(entries: Entries, skip: ReadonlySet<number>): TokenDecoder {
   const { form, vocabSize, entryOf } = entries;
-  const pieces = Array.from<TokenPiece | undefined>({ length: vocabSize }).fill(undefined);
-  const pieceOf = (id: number): TokenPiece => {
-    const known = pieces[id];
-    if (known !== undefined) return known;
-    if (!(id >= 0 && id < vocabSize)) return "";
-    const entry = skip.has(id) ? null : entryOf(id);
-    const piece = entry === null ? "" : tokenPiece(form, entry);
-    pieces[id] = piece;
-    return piece;
+  const spell = (id: number): TokenPiece => {
+    const entry = id >= 0 && id < vocabSize && !skip.has(id) ? entryOf(id) : null;
+    return entry === null ? "" : tokenPiece(form, entry);
   };
+  const pieceOf = form.kind === "text" ? remember(spell, vocabSize) : spell;
 
   const stream = (): DecodeStream => {
     let waiting: number[] = [];
@@ -104,26 +100,26 @@ export function createDecoder(entries: Entries, skip: ReadonlySet<number>): Toke
     };
   };
 
-  /** Where every id stands for whole characters, which is nearly always; null = a stream must look at it. */
-  const decodeWholePieces = (ids: ArrayLike<number>): string | null => {
-    let out = "";
-    for (let i = 0; i < ids.length; i++) {
-      const id = ids[i] as number;
-      const piece = pieces[id] ?? pieceOf(id);
-      if (typeof piece !== "string") return null;
-      out += piece;
-    }
-    return out;
-  };
-
+  if (form.kind === "byte_level") return { stream, decode: createByteDecoder(vocabSize, spell) };
   return {
     stream,
     decode(ids) {
-      const whole = form.kind === "byte_level" ? decodeWholePieces(ids) : null;
-      if (whole !== null) return whole;
       const one = stream();
       return one.push(ids) + one.end();
     },
+  };
+}
+
+/** By a table that is filled as ids are met; ids outside the vocabulary are not kept. */
+function remember(
+  spell: (id: number) => TokenPiece,
+  vocabSize: number,
+): (id: number) => TokenPiece {
+  const known = Array.from<TokenPiece | undefined>({ length: vocabSize }).fill(undefined);
+  return (id) => {
+    const piece = known[id] ?? spell(id);
+    if (id >= 0 && id < vocabSize) known[id] = piece;
+    return piece;
   };
 }
 
