@@ -17,6 +17,7 @@ import {
   type Data,
   type DataType,
 } from "apache-arrow";
+import { FRESH } from "./column-memory.ts";
 import { listOf } from "./schema.ts";
 
 /** Offsets are int32 and the writer rounds a buffer's length up to 8 bytes in 32 bits. */
@@ -61,7 +62,11 @@ export function boolColumn(values: readonly Maybe<boolean>[]): Data<Bool> {
 }
 
 /** UTF-8; a lone surrogate becomes U+FFFD, as Arrow's text must be well formed. */
-export function textColumn(values: readonly Maybe<string>[], name: string): Data<Utf8> {
+export function textColumn(
+  values: readonly Maybe<string>[],
+  name: string,
+  memory = FRESH,
+): Data<Utf8> {
   const offsets = new Int32Array(values.length + 1);
   let end = 0;
   for (let i = 0; i < values.length; i++) {
@@ -69,7 +74,7 @@ export function textColumn(values: readonly Maybe<string>[], name: string): Data
   }
   checkBufferBytes(end, name);
   // Every byte of it is written: measuring first costs less than an array for each text.
-  const data = Buffer.allocUnsafeSlow(end);
+  const data = memory.take(end);
   for (let i = 0; i < values.length; i++) data.write(values[i] ?? "", offsets[i] ?? 0);
   const type = new Utf8();
   return makeData({
@@ -135,19 +140,25 @@ function listColumn<T extends DataType>(offsets: Int32Array, child: Data<T>): Da
   return makeData({ type: listOf(child.type), length, nullCount: 0, valueOffsets: offsets, child });
 }
 
-type ArrayType<T> = { readonly BYTES_PER_ELEMENT: number; new (length: number): T };
+type ArrayType<T> = {
+  readonly BYTES_PER_ELEMENT: number;
+  new (buffer: ArrayBufferLike, byteOffset: number, length: number): T;
+};
 
 /** In: each row in pieces. Out: all of them in one array. */
 export function packRows<T extends Int32Array | Float32Array>(
   rows: readonly (readonly T[])[],
   name: string,
   type: ArrayType<T>,
+  memory = FRESH,
 ): Packed<T> {
   let total = 0;
   for (const row of rows) for (const { length } of row) total += length;
-  checkBufferBytes(total * type.BYTES_PER_ELEMENT, name);
+  const bytes = total * type.BYTES_PER_ELEMENT;
+  checkBufferBytes(bytes, name);
   const offsets = new Int32Array(rows.length + 1);
-  const data = new type(total);
+  const { buffer, byteOffset } = memory.take(bytes);
+  const data = new type(buffer, byteOffset, total);
   let end = 0;
   for (const [i, row] of rows.entries()) {
     for (const piece of row) {

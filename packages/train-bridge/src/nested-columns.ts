@@ -1,6 +1,7 @@
 /** Flat items → one struct column each: messages, spans, turns, tool calls, grades, failures. */
 import type { Captured, ExecResult, Failure, Grade, ToolCall, Turn } from "@interlace/core";
 import type { Data, Struct } from "apache-arrow";
+import type { ColumnMemory } from "./column-memory.ts";
 import {
   boolColumn,
   doubleColumn,
@@ -29,10 +30,10 @@ export type TurnRow = {
   readonly time: { readonly start: number; readonly end: number } | null;
 };
 
-export function messageColumn(rows: readonly MessageRow[]): Data<Struct> {
+export function messageColumn(rows: readonly MessageRow[], memory: ColumnMemory): Data<Struct> {
   return allPresent(MESSAGE, rows, [
     texts(rows, "messages.role", ({ role }) => role),
-    texts(rows, "messages.content", ({ content }) => content),
+    texts(rows, "messages.content", ({ content }) => content, memory),
     texts(rows, "messages.tool_call_id", (row) => row.tool_call_id),
     texts(rows, "messages.name", ({ name }) => name),
   ]);
@@ -46,12 +47,12 @@ export function spanColumn(rows: readonly SpanRow[]): Data<Struct> {
   ]);
 }
 
-export function turnColumn(rows: readonly TurnRow[]): Data<Struct> {
+export function turnColumn(rows: readonly TurnRow[], memory: ColumnMemory): Data<Struct> {
   const turns = rows.map(({ turn }) => turn);
   return allPresent(TURN, rows, [
     intColumn(turns.map(({ promptLength }) => promptLength)),
     intColumn(turns.map(({ length }) => length)),
-    texts(rows, "turns.text", ({ text }) => text),
+    texts(rows, "turns.text", ({ text }) => text, memory),
     texts(turns, "turns.finish", ({ finish }) => finish),
     intColumn(turns.map(({ seed }) => seed)),
     nestedListColumn(
@@ -73,22 +74,22 @@ export function turnColumn(rows: readonly TurnRow[]): Data<Struct> {
 }
 
 /** A call of a broken sandbox has the status `sandbox_error` and nothing that a run would have left. */
-export function toolCallColumn(calls: readonly ToolCall[]): Data<Struct> {
+export function toolCallColumn(calls: readonly ToolCall[], memory: ColumnMemory): Data<Struct> {
   const runs = calls.map(({ result }): ExecResult | null => (result.ok ? result : null));
   const usages = runs.map((run) => run?.usage);
   return allPresent(TOOL_CALL, calls, [
     texts(calls, "tool_calls.id", ({ id }) => id),
     intColumn(calls.map(({ turn }) => turn)),
-    texts(calls, "tool_calls.code", ({ code }) => code),
+    texts(calls, "tool_calls.code", ({ code }) => code, memory),
     texts(runs, "tool_calls.status", (run) => run?.status ?? "sandbox_error"),
     intColumn(runs.map((run) => run?.exitCode)),
     texts(runs, "tool_calls.signal", (run) => run?.signal),
     doubleColumn(runs.map((run) => run?.limit)),
-    texts(runs, "tool_calls.stdout", (run) => run && showCaptured(run.stdout)),
-    texts(runs, "tool_calls.stderr", (run) => run && showCaptured(run.stderr)),
+    texts(runs, "tool_calls.stdout", (run) => run && showCaptured(run.stdout), memory),
+    texts(runs, "tool_calls.stderr", (run) => run && showCaptured(run.stderr), memory),
     longColumn(runs.map((run) => run?.stdout.omittedBytes)),
     longColumn(runs.map((run) => run?.stderr.omittedBytes)),
-    texts(calls, "tool_calls.content", ({ content }) => content),
+    texts(calls, "tool_calls.content", ({ content }) => content, memory),
     boolColumn(calls.map(({ truncated }) => truncated)),
     structColumn(
       USAGE,
@@ -135,8 +136,9 @@ function texts<T>(
   rows: readonly T[],
   name: string,
   read: (row: T) => string | null | undefined,
+  memory?: ColumnMemory,
 ): Data {
-  return textColumn(rows.map(read), name);
+  return textColumn(rows.map(read), name, memory);
 }
 
 function allPresent(

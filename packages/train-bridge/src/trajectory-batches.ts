@@ -14,6 +14,7 @@ import {
   type Tokens,
 } from "@interlace/core";
 import type { Schema } from "apache-arrow";
+import { FRESH, reusedMemory, type ColumnMemory } from "./column-memory.ts";
 import {
   boolColumn,
   doubleColumn,
@@ -54,14 +55,16 @@ export type TrajectoryOptions = {
 
 /** Most of one record batch of several groups: a batch has 180 buffers however few its rows, and is held whole. */
 const MAX_ROWS = 256;
-const MAX_BYTES = 16 * 2 ** 20;
+const MAX_BYTES = 4 * 2 ** 20;
 /** As an id, as a logprob and, twice, as text. */
 const BYTES_PER_TOKEN = 16;
 
+/** `reused` memory: a batch is valid until the next is asked for, and the step costs the memory of one. */
 export function trajectoryTable(
   step: StepDatums,
   context: StepContext,
   options: TrajectoryOptions,
+  memory: "fresh" | "reused" = "fresh",
 ): ArrowTable {
   const map = metadataToMap("trajectories", {
     ...context.facts,
@@ -71,8 +74,10 @@ export function trajectoryTable(
   const schema = tableSchema("trajectories", map);
   const batches = {
     *[Symbol.iterator]() {
+      const arena = memory === "reused" ? reusedMemory() : null;
       for (const rows of joinGroups(step.trajectories)) {
-        yield batchRows(rows, context, options, schema);
+        arena?.reset();
+        yield batchRows(rows, { context, options, schema, memory: arena ?? FRESH });
       }
     },
   };
@@ -109,11 +114,16 @@ function estimateBytes({ tokens, toolCalls }: Member): number {
   return bytes;
 }
 
+type Surroundings = {
+  readonly context: StepContext;
+  readonly options: TrajectoryOptions;
+  readonly schema: Schema;
+  readonly memory: ColumnMemory;
+};
+
 function batchRows(
   rows: readonly ScoredTrajectory[],
-  context: StepContext,
-  options: TrajectoryOptions,
-  schema: Schema,
+  { context, options, schema, memory }: Surroundings,
 ): ColumnBatch {
   const members = rows.map(({ member }) => member);
   const protocol = decodeOnce(options.protocol);
@@ -141,13 +151,14 @@ function batchRows(
         ...options.firstMessages(group.problem),
         ...messagesOf(protocol, member),
       ]),
-      messageColumn,
+      (messages) => messageColumn(messages, memory),
     ),
     tokens: intListColumn(
       packRows(
         members.map(({ tokens }) => tokens.segments.map(({ ids }) => ids)),
         "tokens",
         Int32Array,
+        memory,
       ),
     ),
     spans: nestedListColumn(
@@ -160,6 +171,7 @@ function batchRows(
         members.map(({ tokens }) => tokens.segments.flatMap(({ logprobs }) => logprobs ?? [])),
         "logprobs",
         Float32Array,
+        memory,
       ),
     ),
     turns: nestedListColumn(
@@ -170,11 +182,11 @@ function batchRows(
           time: options.timeOf?.(group.question, member.index, index) ?? null,
         })),
       ),
-      turnColumn,
+      (turns) => turnColumn(turns, memory),
     ),
     tool_calls: nestedListColumn(
       members.map(({ toolCalls }) => toolCalls),
-      toolCallColumn,
+      (calls) => toolCallColumn(calls, memory),
     ),
     grade: gradeColumn(members.map(({ phase }) => phase.grade)),
     failure: failureColumn(members.map(({ failure }) => failure)),

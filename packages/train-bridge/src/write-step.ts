@@ -22,7 +22,7 @@ export async function writeTrajectories(
   context: StepContext,
   options: TrajectoryOptions,
 ): Promise<number> {
-  return writeAtomic(path, encodeIpc(trajectoryTable(step, context, options), "file"));
+  return writeAtomic(path, encodeIpc(trajectoryTable(step, context, options, "reused"), "file"));
 }
 
 /** The datums as an Arrow IPC stream, for pipes and sockets: bytes are made as fast as they are taken. */
