@@ -16,13 +16,15 @@ import {
 import { promisify } from "node:util";
 import type { Command, Event, EventLog } from "@interlace/core";
 import { messageOf, workFailed } from "../person-error.ts";
-import { eventToJson } from "./event-line.ts";
+import { eventMembers, membersOf } from "./event-line.ts";
 import { answerName, answerNameOf, LOG_VERSION, type Mark } from "./log-line.ts";
 
 const NEWLINE = 0x0a;
 
-/** Characters that wait to be written; past it, `append` writes itself. */
-const BUFFER_LIMIT = 1 << 20;
+/** Bytes that wait to be written; where there is no room for a line, `append` writes itself. */
+const BLOCK_BYTES = 1 << 20;
+/** Of UTF-8, for one unit of UTF-16. */
+const MAX_UNIT_BYTES = 3;
 
 export type AnswerTimes = { readonly started: number; readonly ended: number };
 
@@ -54,18 +56,17 @@ export function openFileEventLog(path: string, options: FileEventLogOptions): Fi
   const times = new Map(options.times);
   let written = from?.bytes ?? 0;
   let seq = from?.lines ?? 0;
-  let pending: string[] = [];
-  let pendingLength = 0;
+  let block = Buffer.allocUnsafeSlow(BLOCK_BYTES);
+  let filled = 0;
   let isScheduled = false;
   let isOpen = true;
   let broken: Error | null = null;
 
   function drain(): void {
     isScheduled = false;
-    if (broken !== null || pending.length === 0) return;
-    const bytes = Buffer.from(pending.join(""), "utf8");
-    pending = [];
-    pendingLength = 0;
+    const bytes = block.subarray(0, filled);
+    filled = 0;
+    if (broken !== null || bytes.length === 0) return;
     let at = 0;
     try {
       while (at < bytes.length) at += writeSync(fd, bytes, at);
@@ -77,18 +78,18 @@ export function openFileEventLog(path: string, options: FileEventLogOptions): Fi
     }
   }
 
-  function write(line: Record<string, unknown>, t: number, started: number | null): void {
+  function write(members: string, t: number, started: number | null): void {
     if (broken !== null) throw broken;
-    const head = { v: LOG_VERSION, seq: seq++, t, ...(started === null ? {} : { started }) };
-    const text = `${JSON.stringify({ ...head, ...line })}\n`;
-    pending.push(text);
-    pendingLength += text.length;
-    if (pendingLength >= BUFFER_LIMIT) drain();
-    else if (!isScheduled) {
-      // One write for all answers of this turn of the event loop.
-      isScheduled = true;
-      setImmediate(drain);
-    }
+    const begun = started === null ? "" : `"started":${started},`;
+    const line = `{"v":${LOG_VERSION},"seq":${seq++},"t":${t},${begun}${members}}\n`;
+    const most = MAX_UNIT_BYTES * line.length;
+    if (filled + most > block.length) drain();
+    if (most > block.length) block = Buffer.allocUnsafeSlow(most);
+    filled += block.write(line, filled, "utf8");
+    if (isScheduled) return;
+    // One write for all answers of this turn of the event loop.
+    isScheduled = true;
+    setImmediate(drain);
   }
 
   async function flush(): Promise<void> {
@@ -108,10 +109,10 @@ export function openFileEventLog(path: string, options: FileEventLogOptions): Fi
       const ended = Math.max(started, now());
       starts.delete(name);
       times.set(name, { started, ended });
-      write(eventToJson(event), ended, started);
+      write(eventMembers(event), ended, started);
     },
     mark(mark) {
-      write(mark, now(), null);
+      write(membersOf(mark), now(), null);
     },
     flush,
     async sync() {

@@ -9,9 +9,10 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fail, type Event } from "@interlace/core";
 import { openFileEventLog } from "../../src/event-log/file-event-log.ts";
 import { readEventLog } from "../../src/event-log/read-event-log.ts";
-import { ALL, EXECUTED, SAMPLED } from "./events.ts";
+import { ALL, BROKEN, EXECUTED, SAMPLED } from "./events.ts";
 
 // Spawned processes share two cores with everything else.
 setDefaultTimeout(120_000);
@@ -76,6 +77,23 @@ describe("what is written", () => {
     const times = { started: 5000, ended: 5001 };
     expect((await readEventLog(path)).times.get("executed 0/3/1/1")).toEqual(times);
     expect(log.times.get("executed 0/3/1/1")).toEqual(times);
+  });
+
+  test("lines are whole whatever their size, and however many wait", async () => {
+    const printed = ["x", "é", "\u2028", "🙂", "\ud800"].flatMap((character) =>
+      [10, 300_000, 2_000_000, 1].map((length) => character.repeat(length)),
+    );
+    const events = printed.map((text, turn): Event => ({
+      type: "executed",
+      key: { ...BROKEN.key, turn },
+      result: fail("sandbox", "sandbox_error", text),
+    }));
+    await using log = openFileEventLog(path, { from: null, now: ticking() });
+    for (const event of events) log.append(event);
+    await log.flush();
+    const read = await readEventLog(path);
+    expect(read.lines).toBe(events.length);
+    expect(Bun.deepEquals(read.events, events)).toBe(true);
   });
 
   test("a file that is there is never written over", async () => {
