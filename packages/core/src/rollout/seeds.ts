@@ -15,10 +15,16 @@ export function splitMix64(x: bigint): bigint {
   return z ^ (z >> 31n);
 }
 
+/** The last one: every request of a step asks for the same. */
+let known = { seed: Number.NaN, step: Number.NaN, start: 0 };
+
 /** h(seed, step): where a step's seeds begin, reduced mod 2^31. */
 export function stepSeed(seed: number, step: number): number {
-  const h = splitMix64(splitMix64(BigInt(seed)) ^ BigInt(step));
-  return Number(h % BigInt(MODULUS));
+  if (known.seed !== seed || known.step !== step) {
+    const h = splitMix64(splitMix64(BigInt(seed)) ^ BigInt(step));
+    known = { seed, step, start: Number(h % BigInt(MODULUS)) };
+  }
+  return known.start;
 }
 
 export type SeedPlace = {

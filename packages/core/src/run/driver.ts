@@ -83,6 +83,7 @@ export function createDriver(plan: Plan, ports: Ports, options: DriverOptions): 
   function tellSettled(before: readonly Member[], group: Group): void {
     for (const [i, member] of group.members.entries()) {
       const old = before[i];
+      if (member === old) continue;
       if (isGraded(member) && (old === undefined || !isGraded(old))) notify.settled(group, member);
     }
   }

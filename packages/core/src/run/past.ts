@@ -22,6 +22,7 @@ export function indexPast(events: Iterable<Event>, step: number): Past {
   }
   return {
     take(command) {
+      if (byKey.size === 0) return null;
       const name = `${ANSWER_TYPE[command.type]} ${formatKey(command.key)}`;
       const event = byKey.get(name);
       if (event === undefined) return null;
