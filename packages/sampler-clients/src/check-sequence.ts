@@ -151,7 +151,7 @@ function checkEntries(raw: RawSequence, ids: Int32Array): string | null {
   if (raw.logprobs.length !== ids.length) {
     return `Expected one logprob per id, got ${ids.length} ids and ${raw.logprobs.length} logprobs`;
   }
-  if (raw.entryIds === null) return null;
+  if (raw.entryIds === null || raw.entryIds === ids) return null;
   for (let i = 0; i < ids.length; i += 1) {
     if (raw.entryIds[i] !== ids[i]) {
       return `Expected the logprob of id ${ids[i]} at place ${i}, got that of ${show(raw.entryIds[i])}`;

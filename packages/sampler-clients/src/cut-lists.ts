@@ -62,7 +62,7 @@ export function cutLists(answer: Uint8Array, names: readonly NamedList[], prompt
     if (end === -1) continue;
     rest += bytes.toString("utf8", from, at);
     rest += named === null ? "null" : `{"cut":${rows.length}}`;
-    if (named !== null) rows.push(rowHolding(named.holds));
+    if (named !== null) rows.push(rowHolding(named.holds, rows));
     from = end + 1;
     at = end;
   }
@@ -105,11 +105,23 @@ function grow(): void {
   logprobs.set(fewLogprobs);
 }
 
-function rowHolding(what: NamedList["holds"]): Row {
+function rowHolding(what: NamedList["holds"], before: readonly Row[]): Row {
   return {
-    ids: what === "ids" || what === "both" ? ids.slice(0, count) : null,
+    ids: what === "ids" || what === "both" ? keepIds(before) : null,
     logprobs: what === "logprobs" || what === "both" ? logprobs.slice(0, count) : null,
   };
+}
+
+/** Servers say a sample's ids twice: where they are the same, they are kept once. */
+function keepIds(before: readonly Row[]): Int32Array {
+  const last = before.findLast((row) => row.ids !== null)?.ids;
+  return last && isSame(last) ? last : ids.slice(0, count);
+}
+
+function isSame(last: Int32Array): boolean {
+  if (last.length !== count) return false;
+  for (let i = 0; i < count; i += 1) if (last[i] !== ids[i]) return false;
+  return true;
 }
 
 /** The row whose mark this value is. */
