@@ -109,7 +109,7 @@ test("memory that is used again gives the bytes of fresh memory, whether batches
     const bytesIn = (memory: "fresh" | "reused"): Uint8Array => {
       const table = trajectoryTable(step, CONTEXT, TRAJECTORY_OPTIONS, memory);
       // A piece is valid until the next batch is asked for.
-      return Buffer.concat([...encodeIpc(table, "file").map((pieces) => Buffer.concat(pieces))]);
+      return Buffer.concat(Array.from(encodeIpc(table, "file"), (pieces) => Buffer.concat(pieces)));
     };
     expect(Bun.SHA256.hash(bytesIn("reused"), "hex")).toBe(
       Bun.SHA256.hash(bytesIn("fresh"), "hex"),
