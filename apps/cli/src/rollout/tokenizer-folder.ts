@@ -26,6 +26,7 @@ const KEEP: Keep = {
   folder: fileURLToPath(new URL("../../../../.interlace/packed-tokenizers", import.meta.url)),
   fromBytes: 1_000_000,
 };
+const TOKENIZER = "tokenizer.json";
 /** Of the hash at a packed file's end. */
 const CHECK_BYTES = 8;
 
@@ -34,13 +35,14 @@ export async function readTokenizer(
   folder: string,
   keep: Keep = KEEP,
 ): Promise<() => Promise<Tokenizer>> {
-  const path = await pathOfPacked(folder, keep);
+  const file = join(folder, TOKENIZER);
+  const bytes = await readBytes(file);
+  const path = bytes.length < keep.fromBytes ? null : join(keep.folder, sha256(bytes));
   const packed = path === null ? null : await readPacked(path);
-  if (packed === null) return listedTokenizer(await readTokenizerFolder(folder), path);
   const rest = await readRest(folder);
-  return async () =>
-    loadPackedTokenizer(packed, rest) ??
-    (await listedTokenizer(await readTokenizerFolder(folder), path)());
+  const listed = () => listedTokenizer({ tokenizer: parseJson(file, bytes), ...rest }, path);
+  if (packed === null) return listed();
+  return async () => loadPackedTokenizer(packed, rest) ?? (await listed()());
 }
 
 /** `path`: where it is to be kept; null = it is not worth it. */
@@ -56,7 +58,7 @@ function listedTokenizer(files: TokenizerFiles, path: string | null): () => Prom
 
 /** Throws a PersonError on files that cannot be read. */
 export async function readTokenizerFolder(folder: string): Promise<TokenizerFiles> {
-  const tokenizer = await readJson(join(folder, "tokenizer.json"));
+  const tokenizer = await readJson(join(folder, TOKENIZER));
   return { tokenizer, ...(await readRest(folder)) };
 }
 
@@ -69,22 +71,30 @@ async function readRest(folder: string): Promise<Omit<TokenizerFiles, "tokenizer
 }
 
 async function readJson(path: string): Promise<unknown> {
+  return parseJson(path, await readBytes(path));
+}
+
+async function readBytes(path: string): Promise<Uint8Array> {
   try {
-    return (await Bun.file(path).json()) as unknown;
+    return await Bun.file(path).bytes();
   } catch (error) {
-    throw wrongUse(
-      `Cannot read ${path}: ${messageOf(error)}; expected a tokenizer folder as Hugging Face lays it out`,
-      error,
-    );
+    throw unreadable(path, error);
   }
 }
 
-/** null = it is not kept, or cannot be read, which is told by who needs it. */
-async function pathOfPacked(folder: string, keep: Keep): Promise<string | null> {
-  const file = Bun.file(join(folder, "tokenizer.json"));
-  if (file.size < keep.fromBytes) return null;
-  const bytes = await file.bytes().catch(() => null);
-  return bytes === null ? null : join(keep.folder, sha256(bytes));
+function parseJson(path: string, bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder().decode(bytes)) as unknown;
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+}
+
+function unreadable(path: string, error: unknown): Error {
+  return wrongUse(
+    `Cannot read ${path}: ${messageOf(error)}; expected a tokenizer folder as Hugging Face lays it out`,
+    error,
+  );
 }
 
 /** null = there is none, or it is not whole. */
