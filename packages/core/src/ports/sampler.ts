@@ -69,6 +69,9 @@ export type Sequence = {
 /** Token ids in, token ids and logprobs out. Implemented in `sampler-clients`. */
 export interface Sampler {
   identity(): Promise<SamplerIdentity>;
-  /** One entry per sample, in order. Retries, limits and time-outs live inside. Rejects only on abort. */
+  /**
+   * One entry per sample, in order. Retries, limits and time-outs live inside. Rejects only on abort. A signal is listened
+   * to by every call that has it: thousands at once each want one of their own, as `rollout` gives them.
+   */
   sample(request: SampleRequest, signal: AbortSignal): Promise<readonly (Sequence | Failure)[]>;
 }
