@@ -5,6 +5,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
+import { commandEnvironment } from "../../tools/workspace.ts";
 import type { DriverName } from "./cells.ts";
 import type { Measured } from "./usage.ts";
 import { criticalPathMs, type Cell } from "./workload.ts";
@@ -52,7 +53,13 @@ export async function runCell(driver: DriverName, cell: Cell, place: Place): Pro
 }
 
 async function start(command: readonly string[]): Promise<Measured> {
-  const child = Bun.spawn([...command], { stdin: "ignore", stdout: "pipe", stderr: "inherit" });
+  const child = Bun.spawn([...command], {
+    // Without it fetch has 256 requests under way, and a cell of 512 waits for itself.
+    env: commandEnvironment(),
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "inherit",
+  });
   const [text, code] = await Promise.all([child.stdout.text(), child.exited]);
   const line = text.trim().split("\n").at(-1) ?? "";
   if (code !== 0 || line === "")
