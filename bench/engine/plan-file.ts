@@ -8,7 +8,7 @@ import {
   completionsBody,
   generateBody,
 } from "../../packages/sampler-clients/src/adapters/vllm-wire.ts";
-import type { BenchLanguage } from "./language.ts";
+import { printed, type BenchLanguage } from "./language.ts";
 import {
   groupsOf,
   GROUP_SIZE,
@@ -66,12 +66,20 @@ export function makePlanFile(language: BenchLanguage, cell: Cell): PlanFile {
   };
 }
 
+/** The problems as a file of a user's: batches begin at its first line again, so that all meet the same ones. */
+export function makeProblemFile(language: BenchLanguage, { shape, live }: Cell): string {
+  return Array.from({ length: live / GROUP_SIZE }, (_, question) => {
+    const { dataSource, ...problem } = language.problem(shape, question);
+    return `${JSON.stringify({ ...problem, data_source: dataSource })}\n`;
+  }).join("");
+}
+
 /** What is joined after each tool call; the same for every trajectory. */
 export function deltasOf(language: BenchLanguage, cell: Cell): readonly Int32Array[] {
   return Array.from({ length: TURNS - 1 }, (_, turn) =>
     language.protocol.joinObservation(
       language.turn(cell.shape, turn, 0),
-      language.printed(cell.observation),
+      printed(cell.observation),
       turn,
     ),
   );

@@ -1,6 +1,6 @@
 /**
  * One cell, once, by one driver in a process of its own. In: a server that is up, a cell. Out: what the driver says
- * of itself, the server's CPU and the load. Files go to a folder that is removed.
+ * of itself, the server's CPU and the load. Files go to a folder that is removed, verified before where that is asked.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { loadavg, tmpdir } from "node:os";
@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { commandEnvironment } from "../../tools/workspace.ts";
 import type { DriverName } from "./cells.ts";
 import type { Measured } from "./usage.ts";
+import { verifyRun, type Verified } from "./verify-run.ts";
 import { criticalPathMs, type Cell } from "./workload.ts";
 
 export type Run = Measured & {
@@ -15,18 +16,26 @@ export type Run = Measured & {
   readonly serverCpuMs: number;
   /** One-minute load when it began. */
   readonly load: number;
+  /** null = not asked, or no run of ours. */
+  readonly verified: Verified | null;
 };
 
 export type Place = {
   readonly serverUrl: string;
   readonly python: string;
   readonly planPath: string;
+  readonly problemsPath: string;
 };
 
 const HERE = import.meta.dir;
 
-export async function runCell(driver: DriverName, cell: Cell, place: Place): Promise<Run> {
-  const { serverUrl: url, python, planPath } = place;
+export async function runCell(
+  driver: DriverName,
+  cell: Cell,
+  place: Place,
+  verify: boolean,
+): Promise<Run> {
+  const { serverUrl: url, python, planPath, problemsPath } = place;
   const folder = mkdtempSync(join(tmpdir(), "interlace-bench-"));
   try {
     await post(`${url}/bench/cell`, cell);
@@ -39,6 +48,7 @@ export async function runCell(driver: DriverName, cell: Cell, place: Place): Pro
         url,
         folder,
         JSON.stringify(cell),
+        problemsPath,
       ],
       bare: [process.execPath, join(HERE, "bare-driver.ts"), url, planPath],
       python: [python, join(HERE, "python_driver.py"), url, planPath],
@@ -46,7 +56,9 @@ export async function runCell(driver: DriverName, cell: Cell, place: Place): Pro
     const measured = await start(command);
     const serverCpuMs = (await serverCpu(url)) - before;
     const criticalMs = measured.wallMs.map((_, i) => criticalPathMs(cell, i + 1));
-    return { ...measured, criticalMs, serverCpuMs, load };
+    const isOurs = driver === "interlace";
+    const verified = verify && isOurs ? await verifyRun(join(folder, "runs")) : null;
+    return { ...measured, criticalMs, serverCpuMs, load, verified };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -1,5 +1,6 @@
 /** Rows and verdicts as text. */
 import type { Row, Verdict } from "./goals.ts";
+import { describeVerified } from "./verify-run.ts";
 
 const COLUMNS: readonly (readonly [string, (row: Row) => string])[] = [
   ["cell", (row) => row.name],
@@ -22,6 +23,7 @@ const COLUMNS: readonly (readonly [string, (row: Row) => string])[] = [
   ],
   ["Arrow", (row) => `${show(row.arrowShare * 100, 0)}%`],
   ["server", (row) => show(row.server, 3)],
+  ["verify", ({ verified }) => (verified === null ? "–" : describeVerified(verified))],
   ["load", (row) => show(row.load, 1)],
 ];
 

@@ -37,6 +37,8 @@ export const GROUP_SIZE = 8;
 export const TURNS = 5;
 /** Trajectories of the batch that warms up, at step 0; measured batches are steps 1, 2, …. */
 export const WARM_UP = 512;
+/** A run's batches have one size, so that the one which warms up is a run of its own: other seeds. */
+export const WARM_UP_SEED = 41;
 
 export function rolloutConfig(shape: ShapeName): RolloutConfig {
   const { sampled } = SHAPES[shape];
@@ -68,14 +70,29 @@ export type Place = {
 };
 
 /** The seed names the place, for the server too. */
-export function seedOf(shape: ShapeName, place: Place): number {
-  return requestSeed(rolloutConfig(shape), place);
+export function seedOf(shape: ShapeName, { step, ...place }: Place): number {
+  const own = stepOfRun(rolloutConfig(shape), step);
+  return requestSeed(own.config, { ...place, step: own.step });
+}
+
+/** The run that a step belongs to, and its number there: runs count from 0. */
+function stepOfRun(
+  config: RolloutConfig,
+  step: number,
+): { readonly config: RolloutConfig; readonly step: number } {
+  return step === 0
+    ? { config: { ...config, seed: WARM_UP_SEED }, step: 0 }
+    : { config, step: step - 1 };
 }
 
 /** null = a seed of no batch: a handshake. */
 export function createPlaceFinder(cell: Cell): (seed: number) => Place | null {
-  const { seed: base, maxAssistantTurns } = rolloutConfig(cell.shape);
-  const starts = Array.from({ length: cell.batches + 1 }, (_, step) => stepSeed(base, step));
+  const config = rolloutConfig(cell.shape);
+  const { maxAssistantTurns } = config;
+  const starts = Array.from({ length: cell.batches + 1 }, (_, step) => {
+    const own = stepOfRun(config, step);
+    return stepSeed(own.config.seed, own.step);
+  });
   return (seed) => {
     for (const [step, start] of starts.entries()) {
       const offset = (seed - start + 2 ** 31) % 2 ** 31;
