@@ -34,7 +34,9 @@ export function cellsOf(quick: boolean): readonly Planned[] {
     ...cells,
     plan({ shape: "8k", observation: 100, batches: 1 }),
     plan({ live: 64, batches: 8 }),
-    // Python's loop loses connections when so many come at once.
+    plan({ shape: "32k", live: 64, batches: 1 }),
+    // Python's loop loses connections when so many come at once, or so much: a server closes those that are silent for long.
+    plan({ shape: "32k", batches: 1 }, ["interlace", "bare"]),
     plan({ live: 4096, batches: 1 }, ["interlace", "bare"]),
     plan({ live: 10_000, batches: 1 }, ["interlace", "bare"]),
     plan({ wire: "vllm_completions" }),

@@ -36,7 +36,7 @@ async function answer(request: Request): Promise<Response> {
     return Response.json({ cpuMs: (user + system) / 1000 });
   }
   if (path === "/v1/models") {
-    return Response.json({ data: [{ id: "bench", object: "model", max_model_len: 32_768 }] });
+    return Response.json({ data: [{ id: "bench", object: "model", max_model_len: 65_536 }] });
   }
   if (path === "/server_info") return Response.json({ enable_deterministic_inference: true });
   if (path === "/model_info") return Response.json({ weight_version: "default" });

@@ -8,10 +8,11 @@ import type { RolloutConfig } from "../../packages/core/src/index.ts";
 export const WIRES = ["vllm", "vllm_completions", "sglang"] as const;
 export type Wire = (typeof WIRES)[number];
 
-/** Tokens of the first prompt and of every sampled turn; the last prompt is what the name says. */
+/** Tokens of the first prompt and of every sampled turn; the last prompt is what the name says. `most`: of a trajectory. */
 export const SHAPES = {
-  "2k": { first: 500, sampled: 400 },
-  "8k": { first: 500, sampled: 1900 },
+  "2k": { first: 500, sampled: 400, most: 16_384 },
+  "8k": { first: 500, sampled: 1900, most: 16_384 },
+  "32k": { first: 500, sampled: 7900, most: 40_960 },
 } as const;
 export type ShapeName = keyof typeof SHAPES;
 
@@ -41,13 +42,13 @@ export const WARM_UP = 512;
 export const WARM_UP_SEED = 41;
 
 export function rolloutConfig(shape: ShapeName): RolloutConfig {
-  const { sampled } = SHAPES[shape];
+  const { sampled, most } = SHAPES[shape];
   return rolloutConfigSchema.parse({
     groupSize: GROUP_SIZE,
     maxCodeCalls: TURNS - 1,
     maxAssistantTurns: TURNS + 1,
     maxAssistantTokens: sampled + 16,
-    maxTrajectoryTokens: 16_384,
+    maxTrajectoryTokens: most,
   });
 }
 
