@@ -35,43 +35,46 @@ export function sourceOf(text: Uint8Array): Source {
   return { bytes, view, length };
 }
 
-/** A text of four bytes or more as 32-bit words, the last one overlapping: compared four bytes at a time. */
+/**
+ * A text of ASCII, eight bytes or more. Compared eight bytes at a time, as doubles: of bytes below 0x7f none is a NaN, and
+ * none is 0, which alone has two forms. The last one overlaps.
+ */
 export type Literal = {
   readonly length: number;
-  readonly words: readonly number[];
+  readonly doubles: readonly number[];
   readonly last: number;
 };
 
 export function literal(text: string): Literal {
-  const bytes = new TextEncoder().encode(text);
-  const view = new DataView(bytes.buffer);
-  const words = Array.from({ length: Math.floor(bytes.length / 4) }, (_, i) =>
-    view.getInt32(4 * i, true),
+  const view = new DataView(new TextEncoder().encode(text).buffer);
+  const length = view.byteLength;
+  const doubles = Array.from({ length: Math.floor(length / 8) }, (_, i) =>
+    view.getFloat64(8 * i, true),
   );
-  return { length: bytes.length, words, last: view.getInt32(bytes.length - 4, true) };
+  return { length, doubles, last: view.getFloat64(length - 8, true) };
 }
 
 export function readLiteral(
   { view }: Source,
   at: number,
-  { words, length, last }: Literal,
+  { doubles, length, last }: Literal,
 ): number {
   if (at < 0) return -1;
-  for (let i = 0; i < words.length; i += 1) {
-    if (view.getInt32(at + 4 * i, true) !== words[i]) return -1;
+  for (let i = 0; i < doubles.length; i += 1) {
+    if (view.getFloat64(at + 8 * i, true) !== doubles[i]) return -1;
   }
   const end = at + length;
-  return view.getInt32(end - 4, true) === last ? end : -1;
+  return view.getFloat64(end - 8, true) === last ? end : -1;
 }
 
-/** The bytes from `from` to `to`, four at least, once more at `at`. */
+/** The bytes from `from` to `to`, eight at least and ASCII, once more at `at`. */
 export function readSame({ view }: Source, from: number, to: number, at: number): number {
-  if (at < 0 || to - from < 4) return -1;
+  if (at < 0 || to - from < 8) return -1;
   const shift = at - from;
-  for (let place = from; place < to - 4; place += 4) {
-    if (view.getInt32(place, true) !== view.getInt32(place + shift, true)) return -1;
+  for (let place = from; place < to - 8; place += 8) {
+    if (view.getFloat64(place, true) !== view.getFloat64(place + shift, true)) return -1;
   }
-  return view.getInt32(to - 4, true) === view.getInt32(to - 4 + shift, true) ? to + shift : -1;
+  return view.getFloat64(to - 8, true) === view.getFloat64(to - 8 + shift, true) ? to + shift : -1;
 }
 
 /** The number read last: a second result without an object per number. */
