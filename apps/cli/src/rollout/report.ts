@@ -14,6 +14,11 @@ import { chooseExample, showTrajectory } from "./show-trajectory.ts";
 import { summariseStep } from "./summarise-step.ts";
 
 export type FinishedStep = { readonly step: number } & Extract<StepResult, { end: "complete" }>;
+/** What the end of a run tells of a step: its trajectories would fill the memory, step after step. */
+export type StepOutline = Pick<
+  FinishedStep,
+  "step" | "ledger" | "metrics" | "files" | "seconds" | "ungraded"
+>;
 export type OpenStep = { readonly step: number } & Exclude<StepResult, { end: "complete" }>;
 
 export type RunEnd = {
@@ -21,12 +26,17 @@ export type RunEnd = {
   readonly folder: RunFolder;
   /** As it was found; null = it began in this process. */
   readonly resumed: ResumedRun | null;
-  readonly finished: readonly FinishedStep[];
+  readonly finished: readonly StepOutline[];
   /** The step that did not end; null = all did. */
   readonly open: OpenStep | null;
   /** Interrupted between two steps, while a trainer of the user's own trained: steps that it had acknowledged. */
   readonly acknowledged?: number;
 };
+
+export function outlineOf(finished: FinishedStep): StepOutline {
+  const { step, ledger, metrics, files, seconds, ungraded } = finished;
+  return { step, ledger, metrics, files, seconds, ungraded };
+}
 
 export function reportStep(
   run: PreparedRun,
@@ -151,7 +161,7 @@ function stepToJson({
   metrics,
   files,
   seconds,
-}: FinishedStep): Record<string, unknown> {
+}: StepOutline): Record<string, unknown> {
   const { datums, trajectories, ledger: ledgerFile, events } = files;
   return {
     step,

@@ -5,7 +5,7 @@
 import type { RolloutFlags } from "../commands/rollout.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import type { Handoff } from "./handoff.ts";
-import { reportEnd, reportStep, type FinishedStep } from "./report.ts";
+import { outlineOf, reportEnd, reportStep, type StepOutline } from "./report.ts";
 import { rollOutStep } from "./roll-out-step.ts";
 import type { StartedRun } from "./start-run.ts";
 
@@ -16,7 +16,7 @@ type Work = StartedRun & { readonly handoff: Handoff; readonly terminal: Termina
 
 export async function rollOutSteps(work: Work, flags: RolloutFlags): Promise<0 | 1> {
   const { run, folder, resumed, interrupts, handoff, terminal } = work;
-  const finished: FinishedStep[] = [];
+  const finished: StepOutline[] = [];
   const first = resumed?.done.length ?? 0;
   const { steps } = run.config.run;
 
@@ -52,7 +52,7 @@ export async function rollOutSteps(work: Work, flags: RolloutFlags): Promise<0 |
       );
       return 1;
     }
-    finished.push({ step, ...result });
+    finished.push(outlineOf({ step, ...result }));
     handoff.offer(step + 1);
     reportStep(run, { step, ...result }, flags.json === true, terminal);
   }
