@@ -75,7 +75,7 @@ function runBatch(step: number): Promise<readonly (readonly Held[])[]> {
   );
 }
 
-await runBatch(0);
+for (let i = 0; i < plan.warmUps; i++) await runBatch(0);
 let used = 0;
 let grownBytes = 0;
 let liveTokens = 0;

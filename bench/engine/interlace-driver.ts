@@ -10,7 +10,7 @@ import type { PreparedRun } from "../../apps/cli/src/rollout/prepare-run.ts";
 import { runFolderAt, type RunFolder } from "../../apps/cli/src/run-folder/run-folder.ts";
 import { SILENT, startBenchRun } from "./bench-run.ts";
 import { cpuMs, report, residentBytes } from "./usage.ts";
-import { groupsOf, TURNS, turnsOf, WARM_UP_SEED, type Cell } from "./workload.ts";
+import { groupsOf, TURNS, turnsOf, WARM_UP_SEED, warmUpsOf, type Cell } from "./workload.ts";
 
 const [url = "", folder = "", json = "{}", problems = ""] = process.argv.slice(2);
 const cell = JSON.parse(json) as Cell;
@@ -74,9 +74,10 @@ function warmUp({ config, ...run }: PreparedRun): PreparedRun {
   return { ...run, config: { ...config, data, rollout } };
 }
 
-expectWhole(
-  await runBatch(warmUp(started.run), runFolderAt(join(folder, "warm-up"), "warm-up"), 0),
-);
+for (let i = 0; i < warmUpsOf(cell); i++) {
+  const aside = runFolderAt(join(folder, `warm-up-${i}`), "warm-up");
+  expectWhole(await runBatch(warmUp(started.run), aside, 0));
+}
 let used = 0;
 let exported = 0;
 let grownBytes = 0;

@@ -16,6 +16,7 @@ import {
   seedOf,
   SHAPES,
   TURNS,
+  warmUpsOf,
   type Cell,
 } from "./workload.ts";
 
@@ -32,6 +33,8 @@ export type PlanFile = {
   /** By step: seed of question 0's first request; a place's seed is `start + (question·turns + turn)·size + member`. */
   readonly seeds: readonly number[];
   readonly groups: readonly number[];
+  /** Times that step 0 is run before anything is measured. */
+  readonly warmUps: number;
   readonly groupSize: number;
   readonly turns: number;
   readonly turnsOfSeed: number;
@@ -58,6 +61,7 @@ export function makePlanFile(language: BenchLanguage, cell: Cell): PlanFile {
     deltas: deltasOf(language, cell).map((delta) => `,${delta.join(",")}`),
     seeds: steps.map((step) => seedOf(cell.shape, { step, question: 0, group: null, turn: 0 })),
     groups: steps.map((step) => groupsOf(cell, step)),
+    warmUps: warmUpsOf(cell),
     groupSize: GROUP_SIZE,
     turns: TURNS,
     turnsOfSeed: rolloutConfig(cell.shape).maxAssistantTurns,

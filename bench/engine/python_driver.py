@@ -119,7 +119,8 @@ async def main():
     connector = aiohttp.TCPConnector(limit=0)
     timeout = aiohttp.ClientTimeout(total=None)
     async with aiohttp.ClientSession(URL, connector=connector, timeout=timeout) as session:
-        await run_batch(session, 0)
+        for _ in range(PLAN["warmUps"]):
+            await run_batch(session, 0)
         used, wall_ms, grown, tokens, turns = 0.0, [], 0, 0, 0
         given = PROMPTS[0].count(b",") + 1 + sum(delta.count(b",") for delta in DELTAS)
         for step in range(1, CELL["batches"] + 1):

@@ -28,7 +28,7 @@ export type Cell = {
   readonly live: number;
   /** null = the server answers at once. */
   readonly latency: Latency | null;
-  /** Measured batches; one more, smaller, warms up. */
+  /** Measured batches. */
   readonly batches: number;
   readonly schedule: "continuous" | "rounds";
 };
@@ -36,7 +36,7 @@ export type Cell = {
 export const GROUP_SIZE = 8;
 /** Four tool calls and an answer. */
 export const TURNS = 5;
-/** Trajectories of the batch that warms up, at step 0; measured batches are steps 1, 2, …. */
+/** Trajectories that warm up, at step 0; measured batches are steps 1, 2, …. */
 export const WARM_UP = 512;
 /** A run's batches have one size, so that the one which warms up is a run of its own: other seeds. */
 export const WARM_UP_SEED = 41;
@@ -50,6 +50,11 @@ export function rolloutConfig(shape: ShapeName): RolloutConfig {
     maxAssistantTokens: sampled + 16,
     maxTrajectoryTokens: most,
   });
+}
+
+/** Batches that warm up: a cell of few trajectories must not be measured with colder code than one of many. */
+export function warmUpsOf({ live }: Cell): number {
+  return Math.ceil(WARM_UP / live);
 }
 
 /** Groups of a step. */
