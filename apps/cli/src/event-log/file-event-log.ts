@@ -74,7 +74,7 @@ export function openFileEventLog(path: string, options: FileEventLogOptions): Fi
     } catch (error) {
       broken = cannotWrite(path, error);
       // Lines that are whole count; what follows them is taken back.
-      takeBack(fd, written + bytes.lastIndexOf(NEWLINE, at - 1) + 1);
+      takeBack(fd, written + bytes.subarray(0, at).lastIndexOf(NEWLINE) + 1);
     }
   }
 

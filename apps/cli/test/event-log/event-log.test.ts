@@ -184,14 +184,37 @@ function underFileLimit(kibibytes: number, code: string) {
   return Bun.spawnSync(["bash", "-c", shell, process.execPath, code]);
 }
 
+const SOURCE = join(import.meta.dir, "../../src/event-log/file-event-log.ts");
+const EVENTS = join(import.meta.dir, "events.ts");
+
+test.each([
+  [2, "within a line"],
+  [0, "before the first"],
+])("of many lines in one write that ends at %d KiB, %s, the whole ones stay", async (kibibytes) => {
+  const child = underFileLimit(
+    kibibytes,
+    `
+    const { openFileEventLog } = await import(${JSON.stringify(SOURCE)});
+    const { EXECUTED } = await import(${JSON.stringify(EVENTS)});
+    const log = openFileEventLog(${JSON.stringify(path)}, { from: null, now: () => 1 });
+    for (let turn = 1; turn <= 20; turn++) log.append({ ...EXECUTED, key: { ...EXECUTED.key, turn } });
+    await log.flush().catch((error) => console.log(error.message));
+    await log[Symbol.asyncDispose]();
+    `,
+  );
+  expect(child.stdout.toString()).toStartWith(`Cannot write ${path}: EFBIG`);
+  const read = await readEventLog(path);
+  expect(read.tornBytes).toBe(0);
+  expect(read.events.map(({ key }) => key.turn)).toEqual(read.events.map((_, i) => i + 1));
+  expect(read.lines > 0).toBe(kibibytes > 0);
+});
+
 test("a line that did not fit is taken back, told once, and what was written whole stays", async () => {
-  const src = join(import.meta.dir, "../../src/event-log/file-event-log.ts");
-  const events = join(import.meta.dir, "events.ts");
   const child = underFileLimit(
     2,
     `
-    const { openFileEventLog } = await import(${JSON.stringify(src)});
-    const { EXECUTED } = await import(${JSON.stringify(events)});
+    const { openFileEventLog } = await import(${JSON.stringify(SOURCE)});
+    const { EXECUTED } = await import(${JSON.stringify(EVENTS)});
     const log = openFileEventLog(${JSON.stringify(path)}, { from: null, now: () => 1 });
     for (let turn = 1; ; turn++) {
       log.append({ ...EXECUTED, key: { ...EXECUTED.key, turn } });
