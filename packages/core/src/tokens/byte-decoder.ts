@@ -25,7 +25,6 @@ export function createByteDecoder(
 
   /** The length of what an id spells, which is then known. */
   const learn = (id: number): number => {
-    if (!(id >= 0 && id < vocabSize)) return 0;
     const piece = pieceOf(id);
     const bytes = typeof piece === "string" ? encoder.encode(piece) : piece;
     if (used + bytes.length > spelled.length) spelled = grown(spelled, used + bytes.length);

@@ -33,6 +33,7 @@ export function createDecoder(entries: Entries, skip: ReadonlySet<number>): Toke
     const entry = id >= 0 && id < vocabSize && !skip.has(id) ? entryOf(id) : null;
     return entry === null ? "" : tokenPiece(form, entry);
   };
+  // Bytes have their own table; streams of them are for people, who read slowly.
   const pieceOf = form.kind === "text" ? remember(spell, vocabSize) : spell;
 
   const stream = (): DecodeStream => {

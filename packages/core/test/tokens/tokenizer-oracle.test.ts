@@ -130,6 +130,21 @@ describe.each(CASES)("%s, %s", (name, _form, open) => {
     );
   });
 
+  test("thirty thousand ids, and few behind them", async () => {
+    const { tokenizer, rust } = await once();
+    let state = 7;
+    const ids = Array.from({ length: 30_000 }, () => {
+      state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
+      // Every fourth is among the single bytes.
+      return (
+        (state >>> 8) % (state % 64 < 16 ? Math.min(256, tokenizer.vocabSize) : tokenizer.vocabSize)
+      );
+    });
+    const all = tokenizer.decoder([]);
+    expect(all.decode(ids) === (await rust.decode(ids, false))).toBe(true);
+    expect(all.decode(ids.slice(0, 5))).toBe(await rust.decode(ids.slice(0, 5), false));
+  });
+
   test("what a stream has emitted is never taken back", async () => {
     const { tokenizer } = await once();
     const id = fc.integer({ min: 0, max: Math.min(400, tokenizer.vocabSize) - 1 });
