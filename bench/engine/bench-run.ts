@@ -39,9 +39,7 @@ export async function startBenchRun(
   const started = await startRun({ terminal: SILENT, env: {} }, {}, options, stack);
   if (started === null) throw new Error("Expected a run, only settings were shown");
   const { data, language } = started.run;
-  const [seen] = data.problems.map(
-    ({ question }) => language.protocol.firstPrompt(question).length,
-  );
+  const seen = language.protocol.firstPrompt(data.problems[0]?.question ?? "").length;
   const expected = SHAPES[cell.shape].first;
   if (seen !== expected) {
     throw new Error(`Expected a first prompt of ${expected} tokens, as others send, got ${seen}`);

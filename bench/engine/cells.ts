@@ -35,7 +35,8 @@ export function cellsOf(quick: boolean): readonly Planned[] {
     plan({ shape: "8k", observation: 100, batches: 1 }),
     plan({ live: 64, batches: 8 }),
     plan({ shape: "32k", live: 64, batches: 1 }),
-    // Python's loop loses connections when so many come at once, or so much: a server closes those that are silent for long.
+    // Bun's server closes a new connection that is silent for some seconds, whatever its `idleTimeout`. Python's loop opens
+    // all of them before it has written so much to any.
     plan({ shape: "32k", batches: 1 }, ["interlace", "bare"]),
     plan({ live: 4096, batches: 1 }, ["interlace", "bare"]),
     plan({ live: 10_000, batches: 1 }, ["interlace", "bare"]),

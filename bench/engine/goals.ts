@@ -39,6 +39,9 @@ export function judge(rows: readonly Row[]): readonly Verdict[] {
   return [...rows.flatMap(judgeRow), ...judgeGrowth(rows)];
 }
 
+/** Growth is judged up to as many. */
+const MANY = 10_000;
+
 /** From the fewest live trajectories to the most, of rows that differ in nothing else. */
 function judgeGrowth(rows: readonly Row[]): readonly Verdict[] {
   const same = rows
@@ -50,7 +53,7 @@ function judgeGrowth(rows: readonly Row[]): readonly Verdict[] {
   );
   return [...shapes.values()].flatMap((group) => {
     const [fewest, most] = [group[0], group.at(-1)];
-    if (fewest === undefined || most === undefined || fewest === most) return [];
+    if (fewest === undefined || most === undefined || most.cell.live < MANY) return [];
     const goal = `CPU ÷ that of ${fewest.cell.live} live`;
     const seen = most.interlace / fewest.interlace;
     return [{ goal, row: most.name, seen, limit: 1.2, met: seen <= 1.2 }];

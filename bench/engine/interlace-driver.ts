@@ -10,7 +10,15 @@ import type { PreparedRun } from "../../apps/cli/src/rollout/prepare-run.ts";
 import { runFolderAt, type RunFolder } from "../../apps/cli/src/run-folder/run-folder.ts";
 import { SILENT, startBenchRun } from "./bench-run.ts";
 import { cpuMs, report, residentBytes } from "./usage.ts";
-import { groupsOf, TURNS, turnsOf, WARM_UP_SEED, warmUpsOf, type Cell } from "./workload.ts";
+import {
+  GROUP_SIZE,
+  groupsOf,
+  TURNS,
+  turnsOf,
+  WARM_UP_SEED,
+  warmUpsOf,
+  type Cell,
+} from "./workload.ts";
 
 const [url = "", folder = "", json = "{}", problems = ""] = process.argv.slice(2);
 const cell = JSON.parse(json) as Cell;
@@ -48,10 +56,14 @@ async function runBatch(run: PreparedRun, of: RunFolder, step: number): Promise<
 }
 
 /** The benchmark counts only work that was really done. */
-function expectWhole({ datums: { trajectories } }: Batch): void {
+function expectWhole({ datums: { trajectories } }: Batch, step: number): void {
   const short = trajectories.filter(
     ({ member: { turns, failure } }) => turns.length !== TURNS || failure !== null,
   );
+  const expected = groupsOf(cell, step) * GROUP_SIZE;
+  if (trajectories.length !== expected) {
+    throw new Error(`Expected ${expected} trajectories, got ${trajectories.length}`);
+  }
   const [first] = short;
   if (first === undefined) return;
   const { phase, failure, turns } = first.member;
@@ -67,7 +79,7 @@ function wallOf({ began, times }: Batch): number {
   return last - began;
 }
 
-/** A smaller batch than the run's: a run of its own, of which only the process learns. */
+/** A run of its own, of which only the process learns; its batch is never larger than those that are measured. */
 function warmUp({ config, ...run }: PreparedRun): PreparedRun {
   const data = { ...config.data, questionsPerBatch: groupsOf(cell, 0) };
   const rollout = { ...config.rollout, seed: WARM_UP_SEED };
@@ -76,7 +88,7 @@ function warmUp({ config, ...run }: PreparedRun): PreparedRun {
 
 for (let i = 0; i < warmUpsOf(cell); i++) {
   const aside = runFolderAt(join(folder, `warm-up-${i}`), "warm-up");
-  expectWhole(await runBatch(warmUp(started.run), aside, 0));
+  expectWhole(await runBatch(warmUp(started.run), aside, 0), 0);
 }
 let used = 0;
 let exported = 0;
@@ -89,7 +101,8 @@ for (let step = 0; step < cell.batches; step++) {
   const batch = await runBatch(started.run, started.folder, step);
   used += cpuMs() - before;
   grownBytes = residentBytes("after") - resident;
-  expectWhole(batch);
+  // Step 0 of the benchmark is the warm-up.
+  expectWhole(batch, step + 1);
   exported += batch.exportMs;
   wallMs.push(wallOf(batch));
   liveTokens = batch.datums.trajectories.reduce((sum, { member }) => sum + member.tokens.length, 0);

@@ -1,6 +1,7 @@
 /**
  * One cell, once, by one driver in a process of its own. In: a server that is up, a cell. Out: what the driver says
- * of itself, the server's CPU and the load. Files go to a folder that is removed, verified before where that is asked.
+ * of itself, the server's CPU and the load. Files go to a folder that is removed, verified before where that is
+ * asked; what does not pass stays.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { loadavg, tmpdir } from "node:os";
@@ -37,6 +38,7 @@ export async function runCell(
 ): Promise<Run> {
   const { serverUrl: url, python, planPath, problemsPath } = place;
   const folder = mkdtempSync(join(tmpdir(), "interlace-bench-"));
+  let isKept = false;
   try {
     await post(`${url}/bench/cell`, cell);
     const [load = Number.NaN] = loadavg();
@@ -57,10 +59,12 @@ export async function runCell(
     const serverCpuMs = (await serverCpu(url)) - before;
     const criticalMs = measured.wallMs.map((_, i) => criticalPathMs(cell, i + 1));
     const isOurs = driver === "interlace";
-    const verified = verify && isOurs ? await verifyRun(join(folder, "runs")) : null;
+    isKept = verify && isOurs;
+    const verified = isKept ? await verifyRun(join(folder, "runs")) : null;
+    isKept = false;
     return { ...measured, criticalMs, serverCpuMs, load, verified };
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    if (!isKept) rmSync(folder, { recursive: true, force: true });
   }
 }
 
