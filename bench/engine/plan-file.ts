@@ -71,9 +71,9 @@ export function makePlanFile(language: BenchLanguage, cell: Cell): PlanFile {
 }
 
 /** The problems as a file of a user's: batches begin at its first line again, so that all meet the same ones. */
-export function makeProblemFile(language: BenchLanguage, { shape, live }: Cell): string {
-  return Array.from({ length: live / GROUP_SIZE }, (_, question) => {
-    const { dataSource, ...problem } = language.problem(shape, question);
+export function makeProblemFile(language: BenchLanguage, cell: Cell): string {
+  return Array.from({ length: groupsOf(cell, 1) }, (_, question) => {
+    const { dataSource, ...problem } = language.problem(cell.shape, question);
     return `${JSON.stringify({ ...problem, data_source: dataSource })}\n`;
   }).join("");
 }

@@ -44,7 +44,7 @@ export async function verifyRun(out: string): Promise<Verified> {
   const unchecked = Object.entries(skipped).map(([rule, why]) => `${rule} not checked: ${why}`);
   if (code !== 0 || !ok || open.length + unchecked.length > 0) {
     const lines = [...open, ...unchecked, ...findings.map((finding) => JSON.stringify(finding))];
-    throw new Error(["The measured run does not pass verify:", ...lines].join("\n  "));
+    throw new Error([`The measured run in ${out} does not pass verify:`, ...lines].join("\n  "));
   }
   const peakBytes = child.resourceUsage()?.maxRSS ?? Number.NaN;
   return { rules: Object.keys(checked).length, seconds, peakBytes };
