@@ -52,9 +52,10 @@ export async function rollOutSteps(work: Work, flags: RolloutFlags): Promise<0 |
       );
       return 1;
     }
-    finished.push(outlineOf({ step, ...result }));
+    const whole = { step, ...result };
+    finished.push(outlineOf(whole));
     handoff.offer(step + 1);
-    reportStep(run, { step, ...result }, flags.json === true, terminal);
+    reportStep(run, whole, flags.json === true, terminal);
   }
   if (!(await isGranted(() => handoff.finish(steps, interrupts.signal)))) return 1;
   return reportEnd({ run, folder, resumed, finished, open: null }, flags.json === true, terminal);

@@ -178,14 +178,19 @@ describe("what is read", () => {
   });
 });
 
-/** Runs code under a limit on the size of files, which fails a write in its middle as a full disk does. */
-function underFileLimit(kibibytes: number, code: string) {
-  const shell = `trap "" XFSZ; ulimit -f ${kibibytes}; exec "$0" -e "$1"`;
-  return Bun.spawnSync(["bash", "-c", shell, process.execPath, code]);
-}
-
 const SOURCE = join(import.meta.dir, "../../src/event-log/file-event-log.ts");
 const EVENTS = join(import.meta.dir, "events.ts");
+
+/** Runs code on a new `log` under a limit on the size of files, which fails a write in its middle as a full disk does. */
+function underFileLimit(kibibytes: number, code: string) {
+  const shell = `trap "" XFSZ; ulimit -f ${kibibytes}; exec "$0" -e "$1"`;
+  const opened = `
+    const { openFileEventLog } = await import(${JSON.stringify(SOURCE)});
+    const { EXECUTED } = await import(${JSON.stringify(EVENTS)});
+    const log = openFileEventLog(${JSON.stringify(path)}, { from: null, now: () => 1 });
+  `;
+  return Bun.spawnSync(["bash", "-c", shell, process.execPath, opened + code]);
+}
 
 test.each([
   [2, "within a line"],
@@ -194,9 +199,6 @@ test.each([
   const child = underFileLimit(
     kibibytes,
     `
-    const { openFileEventLog } = await import(${JSON.stringify(SOURCE)});
-    const { EXECUTED } = await import(${JSON.stringify(EVENTS)});
-    const log = openFileEventLog(${JSON.stringify(path)}, { from: null, now: () => 1 });
     for (let turn = 1; turn <= 20; turn++) log.append({ ...EXECUTED, key: { ...EXECUTED.key, turn } });
     await log.flush().catch((error) => console.log(error.message));
     await log[Symbol.asyncDispose]();
@@ -213,9 +215,6 @@ test("a line that did not fit is taken back, told once, and what was written who
   const child = underFileLimit(
     2,
     `
-    const { openFileEventLog } = await import(${JSON.stringify(SOURCE)});
-    const { EXECUTED } = await import(${JSON.stringify(EVENTS)});
-    const log = openFileEventLog(${JSON.stringify(path)}, { from: null, now: () => 1 });
     for (let turn = 1; ; turn++) {
       log.append({ ...EXECUTED, key: { ...EXECUTED.key, turn } });
       try { await log.flush(); } catch (error) { console.log(turn, error.message); break; }
